@@ -1,0 +1,5 @@
+"""``python -m penmark``."""
+
+from penmark.cli import main
+
+main()

@@ -1,0 +1,102 @@
+"""Canonical bytes and digests: the one reading of every byte.
+
+A record's canonical form is RFC 8785 JSON, further restricted: keys are ASCII, numbers are integers below 2**53,
+decimals travel as strings. A JSON line in any penmark file equals its own canonical form, or it is a fault.
+*Never*: floats, duplicate keys, two spellings of one value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import unicodedata
+from typing import Any
+
+import orjson
+
+from penmark.errors import PenmarkError
+
+MAX_INTEGER = 2**53 - 1
+MAX_DEPTH = 32
+
+
+def encode(value: Any) -> bytes:
+    """Canonical bytes of a JSON value (no newline). Raises PenmarkError for what has no canonical form."""
+    _refuse(value, 0)
+    # For ASCII keys and no floats orjson's sorted output is RFC 8785 byte for byte (tests hold it to rfc8785).
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def decode(data: bytes, *, place: str) -> Any:
+    """The value of ``data``, which must be its own canonical form.
+
+    Raises PenmarkError naming ``place`` for invalid JSON, duplicate keys, floats, white space, another key order.
+    """
+    try:
+        value = orjson.loads(data)
+    except ValueError as error:
+        raise PenmarkError(
+            f"not valid JSON ({error})", place=place, remedy="Restore the file from where it came."
+        ) from None
+    try:
+        again = encode(value)
+    except PenmarkError as error:
+        raise PenmarkError(error.faults[0].fact, place=place, remedy="Decimals are written as strings.") from None
+    if again != data:
+        raise PenmarkError(
+            "not in canonical form (RFC 8785: sorted ASCII keys, no white space, each key once)",
+            place=place,
+            remedy="Do not edit these files by hand; restore the file from where it came.",
+        )
+    return value
+
+
+def pretty(value: Any) -> bytes:
+    """JSON for people (indented, one final newline); never an input to a digest."""
+    return (json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True) + "\n").encode()
+
+
+def sha256(data: bytes) -> str:
+    """Lower-case hexadecimal SHA-256 of ``data``."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def keyed(salt: bytes, data: bytes) -> str:
+    """The keyed fingerprint of an attested text: HMAC-SHA-256 under its own 32-byte salt, in hexadecimal."""
+    return hmac.new(salt, data, hashlib.sha256).hexdigest()
+
+
+def rank(seed: bytes, purpose: str, name: str) -> bytes:
+    """The sort key of ``name`` in the draw ``purpose``: HMAC-SHA-256(seed, purpose ‖ 0 ‖ name)."""
+    return hmac.new(seed, purpose.encode() + b"\0" + name.encode(), hashlib.sha256).digest()
+
+
+def canonical_text(raw: bytes) -> bytes:
+    """The canonical text of raw UTF-8 bytes: no BOM, line ends LF, NFC. Used to find look-alikes, never to scan.
+
+    Raises UnicodeDecodeError where ``raw`` is not UTF-8.
+    """
+    text = raw.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    return unicodedata.normalize("NFC", text).encode()
+
+
+def _refuse(value: Any, depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise PenmarkError(f"nested deeper than {MAX_DEPTH} levels")
+    match value:
+        case None | bool() | str():
+            return
+        case int():
+            if abs(value) > MAX_INTEGER:
+                raise PenmarkError(f"the integer {value} is not below 2^53")
+        case dict():
+            for key, item in value.items():
+                if not isinstance(key, str) or not key.isascii():
+                    raise PenmarkError(f"the key {key!r} is not an ASCII string")
+                _refuse(item, depth + 1)
+        case list() | tuple():
+            for item in value:
+                _refuse(item, depth + 1)
+        case _:
+            raise PenmarkError(f"{type(value).__name__} values have no canonical form here (decimals are strings)")

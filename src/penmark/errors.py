@@ -1,0 +1,56 @@
+"""The one tree of errors.
+
+Every message has a place (file, line, cell), a fact (what is so) and a remedy (what to do about it).
+*Never*: a traceback in front of a user; the command line prints these and exits with ``exit_code``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class Fault(NamedTuple):
+    """One thing that is wrong: where, what, and what to do."""
+
+    place: str | None
+    fact: str
+    remedy: str | None = None
+
+    def __str__(self) -> str:
+        head = f"{self.place}: {self.fact}" if self.place is not None else self.fact
+        return f"{head}\n    {self.remedy}" if self.remedy is not None else head
+
+
+class PenmarkError(Exception):
+    """Something is wrong with the material: a file, a record, a text. Exit code 1."""
+
+    exit_code = 1
+
+    def __init__(self, fact: str, *, place: str | None = None, remedy: str | None = None) -> None:
+        self.faults: tuple[Fault, ...] = (Fault(place, fact, remedy),)
+        super().__init__(str(self.faults[0]))
+
+
+class FaultsError(PenmarkError):
+    """Several faults found in one pass; every one is reported."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        listed = tuple(faults)
+        super().__init__("no fault given" if not listed else listed[0].fact)
+        self.faults = listed
+
+    def __str__(self) -> str:
+        return "\n".join(str(fault) for fault in self.faults)
+
+
+class UsageError(PenmarkError):
+    """The command does not fit its arguments or the state of the study. Exit code 2."""
+
+    exit_code = 2
+
+
+class ServiceError(PenmarkError):
+    """Something outside penmark did not do its part: a vendor, an authority, a registry, the disk. Exit code 3."""
+
+    exit_code = 3

@@ -1,0 +1,647 @@
+"""The types: frozen, strict, unknown keys refused. One noun, one type.
+
+*Reads* and *writes* nothing. *Never*: a float, a sentinel for "no answer", a truth anywhere but in an arm.
+Dates are ``YYYY-MM-DD`` and times RFC 3339 in UTC (``2026-11-30T12:00:00Z``); both travel as strings, as do decimals.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+FORMAT = 1
+"""The number of the bundle format that this release writes (docs/format.md)."""
+
+Truth = Literal["human", "ai", "mixed"]
+State = Literal["answered", "declined", "failed", "in_doubt", "not_scannable", "not_run"]
+VersionState = Literal["as_asked", "floating", "not_reported", "changed"]
+Verdict = Literal["ai", "human", "mixed", "assisted", "uncertain"]
+Grade = Literal["archived", "released", "witnessed", "recorded", "stated"]
+Operator = Literal[">", ">=", "<", "<="]
+
+Date = Annotated[str, StringConstraints(pattern=r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$")]
+Time = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?Z$"
+    ),
+]
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Decimals = Annotated[str, StringConstraints(pattern=r"^-?\d{1,40}(\.\d{1,400})?([eE][+-]?\d{1,4})?$")]
+Pointer = Annotated[str, StringConstraints(pattern=r"^(/([^/~]|~[01])*)*$")]
+DetectorName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,62}$")]
+ArmName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$")]
+EditionTag = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]{0,15}-\d{4}-Q[1-4]$")]
+DocumentId = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f/\\]{1,128}$")]
+
+
+class Record(BaseModel):
+    """A frozen value that refuses what it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+# --- the promise ---------------------------------------------------------------------------------------------------
+
+
+class Rule(Record):
+    """How an answer becomes a call. ``boundary``: ``score operator value`` means AI; ``verdict``: the card's class does."""
+
+    kind: Literal["boundary", "verdict"]
+    operator: Operator | None = None
+    value: Decimals | None = None
+    source: str
+    date: Date
+    confidence: Literal["documented", "inferred", "convention", "guess"] = "documented"
+
+    @model_validator(mode="after")
+    def _whole(self) -> Rule:
+        both = self.operator is not None and self.value is not None
+        neither = self.operator is None and self.value is None
+        if (self.kind == "boundary" and not both) or (self.kind == "verdict" and not neither):
+            raise ValueError("a boundary rule has operator and value, a verdict rule has neither")
+        return self
+
+    def __str__(self) -> str:
+        return f"{self.operator} {self.value}" if self.kind == "boundary" else "verdict"
+
+
+class Template(Record):
+    """The protocol that a study says it follows, by name and by the digest of its canonical form."""
+
+    name: str
+    sha256: Digest
+
+
+class Person(Record):
+    """Someone who runs the study, and what they have to gain from it."""
+
+    name: str
+    role: str
+    interests: str
+
+
+class Words(Record):
+    """Word limits, both inclusive, by the one counting rule of ``penmark.text``."""
+
+    minimum: int = Field(ge=0)
+    maximum: int = Field(ge=1)
+
+
+class Quota(Record):
+    """So many documents of an arm have these values: ``{"register": "academic"}`` -> 50."""
+
+    where: dict[str, str] = Field(min_length=1)
+    documents: int = Field(ge=0)
+
+
+class Evidence(Record):
+    """What provenance suffices for an arm: kinds, grades, and for archive text the first date that is too late."""
+
+    kinds: tuple[Literal["archive", "attested", "generated", "edited", "transformed"], ...] = Field(min_length=1)
+    grades: tuple[Grade, ...] = Field(min_length=1)
+    before: Date | None = None
+
+
+class Model(Record):
+    """One model of an AI arm, as asked for."""
+
+    provider: str
+    model: str
+
+
+class Style(Record):
+    """One prompt style; ``prompt`` is the wording with ``{topic}`` and ``{words}`` left open."""
+
+    name: str
+    prompt: str
+
+
+class Generation(Record):
+    """How an AI arm is made."""
+
+    models: tuple[Model, ...]
+    styles: tuple[Style, ...]
+    temperature: str = "not sent"
+    topics_from: tuple[ArmName, ...] = ()
+
+
+class Budget(Record):
+    """What an editor may do to a draft."""
+
+    words_percent: Decimals
+    sentences: Literal["none added or deleted", "any"]
+
+
+class SourceRef(Record):
+    """Where an arm's texts come from: a source plugin and its options (for tables: which column holds what)."""
+
+    plugin: str
+    options: dict[str, str] = {}
+
+
+class Arm(Record):
+    """A group of documents with one truth. The truth is written here and nowhere else."""
+
+    name: ArmName
+    title: str
+    truth: Truth
+    documents: int = Field(ge=1)
+    headline: bool
+    evidence: Evidence
+    filled: str
+    persists: bool
+    unit: Literal["document", "source", "author", "topic"] = "document"
+    words: Words | None = None
+    quotas: tuple[Quota, ...] = ()
+    generation: Generation | None = None
+    budget: Budget | None = None
+    source: SourceRef | None = None
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> Arm:
+        if self.truth == "mixed" and self.headline:
+            raise ValueError("a mixed arm never enters headline rates: set headline to false")
+        groups: dict[tuple[str, ...], int] = {}
+        for quota in self.quotas:
+            key = tuple(sorted(quota.where))
+            groups[key] = groups.get(key, 0) + quota.documents
+        for key, total in groups.items():
+            if total != self.documents:
+                raise ValueError(f"the quotas by {' x '.join(key)} add up to {total}, the arm to {self.documents}")
+        return self
+
+
+class Detector(Record):
+    """One detector as this study uses it. Facts of the vendor live in the card."""
+
+    name: DetectorName
+    card: str
+    version: str | None = None
+    surface: Literal["web", "api", "local"]
+    tier: str
+    payer: str
+    relation: Literal["own", "affiliate", "free credits", "none"]
+    settings: dict[str, str] = {}
+    rule: Rule | None = None
+
+
+class Window(Record):
+    """The dates, both inclusive, between which the scan happens."""
+
+    opens: Date
+    closes: Date
+
+
+class Comparison(Record):
+    """A pair of detectors whose difference is promised beforehand to be reported."""
+
+    first: DetectorName
+    second: DetectorName
+
+
+class Nomination(Record):
+    """A detector that a reader asked for, and the answer."""
+
+    detector: str
+    by: str
+    answer: str
+
+
+class Authority(Record):
+    """A timestamp authority that is asked for tokens."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$")]
+    url: str
+
+
+class Protocol(Record):
+    """What is promised. A value; everything an edition does follows from it and from the cards it names."""
+
+    format: int = FORMAT
+    study: str
+    title: str
+    edition: EditionTag
+    template: Template | None = None
+    people: tuple[Person, ...] = Field(min_length=1)
+    payer: str
+    schedule: str
+    window: Window
+    seed_sha256: Digest
+    beacon: str | None = None
+    interval: Literal["wilson"] = "wilson"
+    level: Literal["0.90", "0.95", "0.99"] = "0.95"
+    scans: int = Field(default=1, ge=1, le=1)
+    attempts: int = Field(default=3, ge=1, le=10)
+    ask_again_in_doubt: bool = False
+    on_version_change: Literal["stop", "split"] = "stop"
+    winner: Literal["never"] = "never"
+    raw_scores: Literal["published"] = "published"
+    arms: tuple[Arm, ...] = Field(min_length=1)
+    detectors: tuple[Detector, ...] = Field(min_length=1)
+    authorities: tuple[Authority, ...] = ()
+    screening: dict[str, Literal["error", "warning"]] = {}
+    comparisons: tuple[Comparison, ...] = ()
+    nominations: tuple[Nomination, ...] = ()
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Protocol:
+        for what, names in (("arm", [a.name for a in self.arms]), ("detector", [d.name for d in self.detectors])):
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise ValueError(f"{what} named twice: {', '.join(twice)}")
+        known = {d.name for d in self.detectors}
+        for pair in self.comparisons:
+            if not {pair.first, pair.second} <= known or pair.first == pair.second:
+                raise ValueError(
+                    f"the comparison {pair.first} / {pair.second} does not name two detectors of the study"
+                )
+        if self.window.opens > self.window.closes:
+            raise ValueError("the scan window closes before it opens")
+        return self
+
+    def arm(self, name: str) -> Arm:
+        """The arm of that name. Raises KeyError."""
+        return {a.name: a for a in self.arms}[name]
+
+    def detector(self, name: str) -> Detector:
+        """The detector of that name. Raises KeyError."""
+        known = {d.name: d for d in self.detectors}
+        return known[name]
+
+
+# --- cards ---------------------------------------------------------------------------------------------------------
+
+
+class Ask(Record):
+    """How a detector is asked: by a plugin (``local`` ones run here), or by people who copy a screen."""
+
+    by: Literal["plugin", "people"]
+    plugin: str | None = None
+    options: dict[str, str] = {}
+
+    @model_validator(mode="after")
+    def _whole(self) -> Ask:
+        if (self.by == "plugin") != (self.plugin is not None):
+            raise ValueError("`plugin` names the detector plugin, and only when `by` is plugin")
+        return self
+
+
+class Answer(Record):
+    """Where in the raw answer (JSON) things stand, as RFC 6901 pointers. ``displayed`` is what a user sees."""
+
+    displayed: Pointer | None = None
+    score: Pointer | None = None
+    label: Pointer | None = None
+    version: Pointer | None = None
+    text: Pointer | None = None
+
+
+class Scale(Record):
+    """What the number means. ``direction``: what a higher number speaks for."""
+
+    meaning: Literal["probability", "share of text", "confidence in label", "distance", "points", "length"]
+    direction: Literal["ai", "human"]
+    low: Decimals | None = None
+    high: Decimals | None = None
+    unit: Literal["", "percent"] = ""
+
+
+class Limits(Record):
+    """Which texts the vendor takes; outside them a pair is not scannable. All bounds inclusive."""
+
+    minimum_words: int | None = None
+    maximum_words: int | None = None
+    minimum_characters: int | None = None
+    maximum_characters: int | None = None
+    languages: tuple[str, ...] | None = None
+
+
+class Terms(Record):
+    """The vendor's terms, as read."""
+
+    where: str
+    read_on: Date | None = None
+    results_may_be_published: Literal["yes", "no", "unclear"]
+
+
+class Card(Record):
+    """The facts of one detector."""
+
+    name: DetectorName
+    title: str
+    vendor: str
+    homepage: str
+    ask: Ask
+    answer: Answer
+    scale: Scale | None = None
+    verdicts: dict[str, Verdict] = {}
+    boundary: Rule
+    limits: Limits = Limits()
+    display: Literal["document", "sentence", "both"]
+    terms: Terms
+    facts_as_of: Date
+    notes: str = ""
+
+    @model_validator(mode="after")
+    def _usable(self) -> Card:
+        check_rule(self, self.boundary)
+        return self
+
+
+class Plugin(Record):
+    """Which code asked a local detector: its entry point, the distribution it came in, the digest of its source file."""
+
+    name: str
+    distribution: str
+    version: str
+    sha256: Digest
+
+
+class SealedCard(Record):
+    """``detectors/<name>.json``: the card as promised, with its content and the digest of the plugin that asks."""
+
+    card: Card
+    plugin: Plugin | None
+
+
+def check_rule(card: Card, rule: Rule) -> None:
+    """Raises ValueError where ``rule`` cannot be applied to answers of ``card``."""
+    if rule.kind == "verdict":
+        if "ai" not in card.verdicts.values():
+            raise ValueError(f"{card.name}: a verdict rule needs a table of verdicts in which one means ai")
+        return
+    if card.scale is None:
+        raise ValueError(f"{card.name}: a boundary needs a scale (meaning, direction, low, high)")
+    towards = {"ai": (">", ">="), "human": ("<", "<=")}[card.scale.direction]
+    if rule.operator not in towards:
+        raise ValueError(
+            f"{card.name}: on this scale a higher number means {card.scale.direction}, so AI is "
+            f"{' or '.join(towards)} the boundary, not {rule.operator}"
+        )
+
+
+# --- provenance ----------------------------------------------------------------------------------------------------
+
+
+class Archive(Record):
+    """Text that somebody kept: ``evidence_date`` is the date of the kept copy or revision, never a page's "modified"."""
+
+    kind: Literal["archive"] = "archive"
+    grade: Literal["archived", "released", "stated"]
+    source: str = Field(min_length=1)
+    archive: str = Field(min_length=1)
+    evidence_date: Date
+    evidence_sha256: Digest | None = None
+    licence: str
+
+
+class Consent(Record):
+    """What a writer agreed to. ``vendors``: the detectors that may be given the text; "*" for all of the study."""
+
+    publish: bool
+    vendors: tuple[str, ...]
+
+
+class Session(Record):
+    """The summary of an editing history whose bytes are kept."""
+
+    history_sha256: Digest
+    operations: int = Field(ge=0)
+    active_minutes: int = Field(ge=0)
+    pastes: int = Field(ge=0)
+    largest_insert_percent: int = Field(ge=0, le=100)
+
+
+class Attested(Record):
+    """Text whose author attests, in writing, that no AI touched it."""
+
+    kind: Literal["attested"] = "attested"
+    grade: Literal["witnessed", "stated"]
+    attestation: str = Field(min_length=1)
+    attestation_sha256: Digest
+    written_on: Date
+    adult: Literal[True]
+    consent: Consent
+    session: Session | None = None
+    review: str
+
+    @model_validator(mode="after")
+    def _witnessed(self) -> Attested:
+        if self.grade == "witnessed" and self.session is None:
+            raise ValueError("grade witnessed needs the summary of a kept session history")
+        return self
+
+
+class Generated(Record):
+    """Text that a model wrote. ``settings`` are those that were sent: a default is a setting not sent."""
+
+    kind: Literal["generated"] = "generated"
+    grade: Literal["recorded", "stated"]
+    provider: str = Field(min_length=1)
+    model: str = Field(min_length=1)
+    model_returned: str | None = None
+    generated_on: Date | None = None
+    prompt: str | None = None
+    style: str | None = None
+    matched: str | None = None
+    settings: dict[str, str] = {}
+    finish_reason: str | None = None
+    request_id: str | None = None
+    request_sha256: Digest | None = None
+    response_sha256: Digest | None = None
+    word_target: int | None = None
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _recorded(self) -> Generated:
+        if self.grade == "recorded":
+            for name in ("generated_on", "prompt", "request_sha256", "response_sha256", "finish_reason"):
+                if getattr(self, name) is None:
+                    raise ValueError(f"grade recorded needs {name}")
+        return self
+
+
+class Edited(Record):
+    """An AI draft that a person edited. The draft is published beside it, by digest."""
+
+    kind: Literal["edited"] = "edited"
+    grade: Literal["witnessed", "stated"]
+    draft_sha256: Digest
+    draft: Generated
+    editor: str
+    history_sha256: Digest | None = None
+    words_changed: int = Field(ge=0)
+    draft_words: int = Field(ge=1)
+
+    @model_validator(mode="after")
+    def _witnessed(self) -> Edited:
+        if self.grade == "witnessed" and self.history_sha256 is None:
+            raise ValueError("grade witnessed needs the digest of the kept editing history")
+        return self
+
+
+class Transformed(Record):
+    """A text that a program or a model made of another text."""
+
+    kind: Literal["transformed"] = "transformed"
+    grade: Literal["recorded", "stated"]
+    parent: str
+    parent_sha256: Digest | None = None
+    attack: str
+    attack_version: str | None = None
+    settings: dict[str, str] = {}
+    seed: str | None = None
+    prompt: str | None = None
+
+    @model_validator(mode="after")
+    def _recorded(self) -> Transformed:
+        if self.grade == "recorded" and (self.parent_sha256 is None or self.attack_version is None):
+            raise ValueError("grade recorded needs parent_sha256 and attack_version")
+        return self
+
+
+Provenance = Annotated[Archive | Attested | Generated | Edited | Transformed, Field(discriminator="kind")]
+
+
+# --- the corpus ----------------------------------------------------------------------------------------------------
+
+
+class Document(Record):
+    """One text with its provenance; immutable.
+
+    ``address``: SHA-256 of the raw bytes, or for attested texts the keyed fingerprint. ``canonical_sha256``, ``words``
+    and ``characters`` are empty for a withheld text, since nothing outside may depend on it.
+    """
+
+    id: DocumentId
+    arm: ArmName
+    address: Digest
+    canonical_sha256: Digest | None
+    words: int | None = Field(ge=0)
+    characters: int | None = Field(ge=0)
+    language: str | None = None
+    register_: str | None = Field(default=None, alias="register")
+    subgroup: str | None = None
+    author: str | None = None
+    topic: str | None = None
+    source: str | None = None
+    exposures: tuple[str, ...] = ()
+    withheld: str | None = None
+    provenance: Provenance
+
+    @model_validator(mode="after")
+    def _safe(self) -> Document:
+        if ".." in self.id:
+            raise ValueError("an id holds no '..'")
+        return self
+
+    @property
+    def attested(self) -> bool:
+        """True where the text is known outside by its keyed fingerprint only."""
+        return self.provenance.kind == "attested"
+
+
+# --- seals and changes ---------------------------------------------------------------------------------------------
+
+
+class Announcement(Record):
+    """Where the readable protocol was public, and a third party's capture of it."""
+
+    url: str
+    capture: str
+    captured_at: Time
+
+
+class Head(Record):
+    """A journal at a moment: how many lines, and the digest of the last."""
+
+    lines: int = Field(ge=1)
+    head: Digest
+
+
+class Seal(Record):
+    """Digests with timestamps from outside, chained to the seal before. Tokens lie beside it as ``<name>-<authority>.tsr``."""
+
+    format: int = FORMAT
+    kind: Literal["promise", "corpus", "heads", "evidence"]
+    study: str
+    edition: EditionTag
+    sealed_at: Time
+    software: str
+    previous: Digest | None
+    digests: dict[str, Digest]
+    journals: dict[str, Head] = {}
+    announced: Announcement | None = None
+
+
+class Amendment(Record):
+    """A numbered, announced change of the promise; binds the editions from ``binds_from`` on."""
+
+    number: int = Field(ge=1)
+    binds_from: EditionTag
+    announced_at: Time
+    what: str
+    why: str
+    before: str
+    after: str
+
+
+class Deviation(Record):
+    """Something that went otherwise than promised. Told; changes no rule."""
+
+    at: Time
+    detector: DetectorName | None = None
+    what: str
+
+
+# --- answers -------------------------------------------------------------------------------------------------------
+
+
+class Reading(Record):
+    """One detector's final answer about one document, or why there is none, word for word.
+
+    A line of the journal with ``kind`` "reading". ``displayed``: the exact characters; ``score``: digits as given;
+    ``evidence_sha256``: digest (keyed for attested texts) of the raw answer kept in ``evidence/``.
+    """
+
+    document: DocumentId
+    address: Digest
+    attempt: int = Field(ge=1)
+    origin: Literal["scan", "typed", "recorded"]
+    state: Literal["answered", "declined", "failed"]
+    reason: str | None
+    sent_at: Time | None
+    got_at: Time | None
+    vendor_at: str | None
+    displayed: str | None
+    score: str | None
+    label: str | None
+    version_asked: str | None
+    version: str | None
+    evidence_sha256: Digest | None
+    read_by: str | None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Reading:
+        if self.state == "answered" and self.displayed is None:
+            raise ValueError("an answer has the exact characters that were displayed")
+        if self.state != "answered" and self.reason is None:
+            raise ValueError(f"a reading that is {self.state} has a reason")
+        return self
+
+
+# --- what checking finds -------------------------------------------------------------------------------------------
+
+
+class Check(Record):
+    """One thing that ``verify`` asked of a bundle, and what it found."""
+
+    number: int = Field(ge=1, le=8)
+    name: str
+    state: Literal["ok", "failed", "not checked", "not applicable"]
+    subject: str
+    got: str | None = None
+    expected: str | None = None
+    remedy: str | None = None
