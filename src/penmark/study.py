@@ -100,6 +100,11 @@ class Edition:
     def seal(self, name: str) -> Path:
         return self.seals / f"{name}.json"
 
+    def seal_names(self) -> list[str]:
+        """The seals that exist, in their order: promise, corpus, heads-0001 …, evidence."""
+        rank = {"promise": 0, "corpus": 1, "evidence": 3}
+        return sorted((p.stem for p in self.seals.glob("*.json")), key=lambda name: (rank.get(name, 2), name))
+
     def sealed_card(self, detector: str) -> Path:
         return self.detectors / f"{detector}.json"
 
@@ -152,6 +157,11 @@ class Study:
 
     def documents(self, arm: str) -> Path:
         return self.corpus / arm / "documents.jsonl"
+
+    @property
+    def bundles(self) -> Path:
+        """Where `publish` puts bundles unless told otherwise."""
+        return self.root / "bundles"
 
     def editions(self) -> list[Edition]:
         """All editions, oldest first (tags sort by name within a series, then year and quarter)."""

@@ -1,0 +1,55 @@
+"""Check a bundle, in eight numbered checks; all run always.
+
+Exit code 1 when a check failed. What cannot be known here is "not checked", and counted in the last line.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penmark import tokens
+from penmark.errors import UsageError
+from penmark.records import Check
+from penmark.verify import check
+
+_MARK = {"ok": "ok", "failed": "FAILED", "not checked": "not checked", "not applicable": "not applicable"}
+
+
+def run(
+    ctx: typer.Context,
+    bundle: Annotated[Path, typer.Argument(help="The folder of the bundle.")],
+    trust: Annotated[
+        list[Path] | None, typer.Option("--trust", help="Root certificates (PEM) of authorities that you trust.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print every finding as JSON.")] = False,
+) -> int:
+    if not bundle.is_dir():
+        raise UsageError("is not a folder", place=str(bundle), remedy="Unpack the bundle first: tar -xf BUNDLE.tar")
+    found = check(bundle, tokens.Trust.load(trust or []))
+    ok = all(c.state != "failed" for c in found)
+    if as_json:
+        print(json.dumps({"ok": ok, "checks": [c.model_dump() for c in found]}, ensure_ascii=False, indent=1))
+    else:
+        for line in told(found):
+            print(line)
+    return 0 if ok else 1
+
+
+def told(found: list[Check]) -> list[str]:
+    """The findings as lines for people; the last line counts them."""
+    lines = []
+    for c in found:
+        lines.append(f"{c.number} {c.name:<13} {_MARK[c.state]:<12} {c.subject}" + (f": {c.got}" if c.got is not None else ""))
+        if c.state == "failed":
+            if c.expected is not None:
+                lines.append(f"    expected {c.expected}")
+            if c.remedy is not None:
+                lines.append(f"    {c.remedy}")
+    count = {state: sum(c.state == state for c in found) for state in _MARK}
+    verdict = "FAILED" if count["failed"] else "nothing failed"
+    lines.append(f"{verdict}: {count['ok']} ok, {count['failed']} failed, {count['not checked']} not checked")
+    return lines

@@ -1,0 +1,38 @@
+"""aifingerprint: ten checks for habits of AI prose, summed to an integer from 0 to 100.
+
+*Reads* the package's seed corpus. *Writes* nothing. *Never* keeps what the checks found: those strings quote the text.
+"""
+
+from __future__ import annotations
+
+import importlib
+import unicodedata
+
+from penmark.detectors import facts
+from penmark.plugins import Answer
+
+
+class AIFingerprint:
+    """0 to 100; the package gives labels for bands of 20."""
+
+    def __init__(self, options: dict[str, str]) -> None:
+        facts.options(options)
+        module, self.version = facts.load(
+            "aifingerprint", "aifingerprint", "Install it with `pip install 'penmark[detectors]'`."
+        )
+        # Its seed is loaded in two steps that a second thread can fall between: load it before there is one.
+        _, seed_size = importlib.import_module("aifingerprint.checks.compression")._load_seed()
+        self._analyze, self._label = module.analyze, module.score_label
+        self._facts = {
+            **facts.versions(),
+            "seed_compressed_bytes": seed_size,
+            "seed_sha256": facts.file_sha256("aifingerprint", "data", "ai_seed_corpus.txt"),
+            "unicode": unicodedata.unidata_version,
+            "version": self.version,
+        }
+
+    def read(self, text: str) -> Answer:
+        """The number, its label, and for each check how often it hit and its own raw score."""
+        number, checks = self._analyze(text)
+        parts = {name: {"hits": len(hits), "raw_score": facts.decimal(raw)} for name, (hits, raw) in checks.items()}
+        return Answer(facts.body({"checks": parts, "label": self._label(number), "score": number, **self._facts}))

@@ -1,0 +1,158 @@
+"""Plugins: four small interfaces, found by entry point name.
+
+A plugin returns values and raises errors; it cannot write a record. Its options are text, come from the protocol, and
+are sealed as they are.
+*Reads* the entry points of the installed distributions. *Writes* nothing. *Never* imports a plugin that was not named.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib.metadata
+import importlib.util
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from penmark import records
+from penmark.errors import ServiceError, UsageError
+
+DETECTORS = "penmark.detectors"
+SOURCES = "penmark.sources"
+GENERATORS = "penmark.generators"
+ATTACKS = "penmark.attacks"
+
+
+class Answer(NamedTuple):
+    """A detector's answer, word for word: the raw answer as JSON bytes."""
+
+    body: bytes
+
+
+class Declined(NamedTuple):
+    """No answer, and why, in words; ``body`` is what came instead, where something did."""
+
+    reason: str
+    body: bytes | None = None
+
+
+class Draft(NamedTuple):
+    """A text on its way into the corpus, and what its source knows about it.
+
+    ``text``: the bytes, never changed. ``place``: file and row, for messages. ``fields``: language, register, subgroup,
+    author, topic, source, exposures (joined with ``;``). ``provenance``: a flat row for ``provenance.from_row``; names
+    that no record knows are told to the user as unused. ``claims``: what the source itself says of the text
+    (``claimed_kind``, ``claimed_model``, …), which screening holds against truth and provenance. ``draft``: the bytes
+    of the AI draft of an edited text.
+    """
+
+    id: str
+    text: bytes
+    place: str
+    fields: dict[str, str]
+    provenance: dict[str, str]
+    claims: dict[str, str] = {}
+    draft: bytes | None = None
+
+
+class Detector(Protocol):
+    """Made by ``factory(options)``. ``version``: what it calls itself. One call of ``read`` reads one text."""
+
+    version: str
+
+    def read(self, text: str) -> Answer | Declined: ...
+
+
+class Source(Protocol):
+    """Made by ``factory(options)``. ``gather`` yields the drafts of an arm, in any order.
+
+    Every fault is found in one pass: what is wrong is kept until the last draft has been yielded, and raised as one
+    FaultsError. Relative paths in the option ``path`` are made absolute before the factory sees them.
+    """
+
+    def gather(self, arm_name: str) -> Iterator[Draft]: ...
+
+
+class Generator(Protocol):
+    """Made by ``factory(options)``. Writes one text for one prompt."""
+
+    def write(self, prompt: str) -> Draft: ...
+
+
+class Attack(Protocol):
+    """Made by ``factory(options)``. Rewrites a text; the same seed gives the same text where it can promise that."""
+
+    def rewrite(self, text: str, seed: bytes) -> str: ...
+
+
+def detector(name: str) -> Callable[[dict[str, str]], Detector]:
+    """The factory of a detector plugin. Raises UsageError for an unknown name, ServiceError where it fails to load."""
+    factory: Callable[[dict[str, str]], Detector] = _load(DETECTORS, name)
+    return factory
+
+
+def source(name: str) -> Callable[[dict[str, str]], Source]:
+    """The factory of a source plugin; errors as for ``detector``."""
+    factory: Callable[[dict[str, str]], Source] = _load(SOURCES, name)
+    return factory
+
+
+def names(group: str) -> list[str]:
+    """The names of all installed plugins of a group, sorted."""
+    return sorted({entry.name for entry in importlib.metadata.entry_points(group=group)})
+
+
+def facts(group: str, name: str) -> records.Plugin:
+    """Which code the plugin ``name`` is: distribution, version, and the SHA-256 of the source file of its module.
+
+    Loads no plugin. Raises UsageError for an unknown name, ServiceError where its file cannot be found.
+    """
+    entry = _entry(group, name)
+    try:
+        spec = importlib.util.find_spec(entry.module)
+    except ImportError:
+        spec = None
+    if entry.dist is None or spec is None or spec.origin is None or not Path(spec.origin).is_file():
+        raise ServiceError(
+            f"the code of the plugin {name} ({entry.value}) cannot be found",
+            remedy="Install the distribution that it comes in again.",
+        )
+    digest = hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()
+    return records.Plugin(name=name, distribution=entry.dist.name, version=entry.dist.version, sha256=digest)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`` (did you mean X?)``, or nothing where no known name is close."""
+    lowered = {k.lower(): k for k in known}
+    close = difflib.get_close_matches(name.lower(), sorted(lowered), n=1)
+    return f" (did you mean {lowered[close[0]]}?)" if close else ""
+
+
+def _entry(group: str, name: str) -> importlib.metadata.EntryPoint:
+    found = [e for e in importlib.metadata.entry_points(group=group) if e.name == name]
+    what = group.removeprefix("penmark.").removesuffix("s")
+    if not found:
+        known = names(group)
+        raise UsageError(
+            f"there is no {what} plugin {name!r}{did_you_mean(name, known)}",
+            remedy=f"Installed: {', '.join(known) or 'none'}. Others come with a distribution that registers an entry "
+            f"point in the group {group}.",
+        )
+    if len({(e.value, e.dist.name if e.dist is not None else "") for e in found}) > 1:
+        raise UsageError(
+            f"the {what} plugin {name!r} is registered twice: " + ", ".join(sorted(e.value for e in found)),
+            remedy="Uninstall one of the distributions that register it.",
+        )
+    return found[0]
+
+
+def _load(group: str, name: str) -> Any:
+    entry = _entry(group, name)
+    try:
+        return entry.load()
+    except (ImportError, AttributeError) as error:
+        raise ServiceError(
+            f"the plugin {name} ({entry.value}) cannot be loaded: {error}",
+            remedy="Install what it needs; `pip install 'penmark[all]'` brings what the shipped plugins need.",
+        ) from error

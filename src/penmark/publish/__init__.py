@@ -1,0 +1,182 @@
+"""Publish: make the bundle, a folder that a stranger can check without us.
+
+*Reads* a closed edition and the study's texts, salts and seed. *Writes* a new folder, and the same as a plain tar.
+*Never* changes the study; never copies a withheld text, its salt, or the evidence about it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from penmark import canon, manifest, protocol, study
+from penmark.errors import PenmarkError, ServiceError, UsageError
+from penmark.publish import describe
+from penmark.records import FORMAT
+from penmark.verify.sums import digest
+
+EVIDENCE_LINES = 100_000
+"""Lines in one evidence file."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """Where the bundle is, and what it holds."""
+
+    folder: Path
+    tar: Path | None
+    sums_sha256: str
+    files: int
+    texts: int
+    withheld: int
+
+
+def publish(place: study.Study, edition: study.Edition, out: Path, *, tar: bool = True) -> Published:
+    """Make the bundle of ``edition`` at ``out``, which must not exist yet.
+
+    Raises UsageError where the edition is not closed or ``out`` is taken; PenmarkError for files that do not fit.
+    """
+    if not edition.seal("evidence").exists():
+        raise UsageError(
+            "the evidence is not sealed yet", place=str(edition.root), remedy="Run `penmark report` first: it closes the edition."
+        )
+    if out.exists():
+        raise UsageError("is there already", place=str(out), remedy="Name another folder with --out, or move that one away.")
+    work = out.with_name(f".{out.name}.tmp")
+    if work.exists():
+        shutil.rmtree(work)
+    try:
+        work.mkdir(parents=True)
+        texts, withheld = _fill(place, edition, work)
+        files = _sums(work)
+        work.rename(out)
+        study.sync_folder(out.parent)
+        packed = _tar(out) if tar else None
+    except OSError as error:
+        raise study.disk(error, out) from None
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return Published(out, packed, digest(out / "SHA256SUMS"), files, texts, withheld)
+
+
+def _fill(place: study.Study, edition: study.Edition, out: Path) -> tuple[int, int]:
+    promised = protocol.read_sealed(edition)
+    frozen = manifest.read(edition)
+    study.write(out / "format", f"{FORMAT}\n".encode())
+    for name in ("protocol.yaml", "protocol.json", "manifest.jsonl", "screening.csv", "deviations.jsonl"):
+        if (edition.root / name).exists():
+            shutil.copyfile(edition.root / name, out / name)
+    for folder, pattern in (
+        ("detectors", "*.json"), ("seals", "*"), ("journal", "*.jsonl"), ("amendments", "*"), ("tables", "*.csv"), ("report", "*"),
+    ):  # fmt: skip
+        _copy(edition.root / folder, out / folder, pattern)
+    published = {row["id"]: row for row in frozen.documents if row["withheld"] is None}
+    salts = _salts(place, published)
+    study.write(out / "seed.json", canon.encode({"beacon": promised.beacon, "seed": study.read(place.seed, limit=32).hex()}))
+    if salts:
+        study.write_records(out / "salts.jsonl", [{"document": i, "salt": salts[i].hex()} for i in published if i in salts])
+    texts = dict(_texts(place, published, salts))
+    study.write_texts(out / "texts", texts)
+    _evidence(edition, out / "evidence", published, [d.name for d in promised.detectors])
+    describe.write(edition, promised, frozen, out)
+    return len(published), len(frozen.documents) - len(published)
+
+
+def _copy(source: Path, target: Path, pattern: str) -> None:
+    files = sorted(source.glob(pattern)) if source.is_dir() else []
+    for path in files:
+        if path.is_symlink() or not path.is_file():
+            raise PenmarkError("is not a plain file", place=str(path), remedy="Move it out of the edition.")
+        if path.name.startswith(".") or path.name.endswith(".torn"):
+            continue
+        target.mkdir(exist_ok=True)
+        shutil.copyfile(path, target / path.name)
+
+
+def _salts(place: study.Study, published: dict[str, Any]) -> dict[str, bytes]:
+    if not place.salts.exists():
+        return {}
+    found = {value["document"]: bytes.fromhex(value["salt"]) for _, value in study.records(place.salts)}
+    return {i: salt for i, salt in found.items() if i in published and published[i]["provenance"]["kind"] == "attested"}
+
+
+def _texts(place: study.Study, published: dict[str, Any], salts: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
+    """Every text that may be published, drafts of edited texts too, each checked against its address."""
+    wanted = {row["address"]: row["id"] for row in published.values()}
+    drafts = {row["provenance"]["draft_sha256"] for row in published.values() if row["provenance"]["kind"] == "edited"}
+    seen: set[str] = set()
+    folders = [place.arm(name) for name in dict.fromkeys(row["arm"] for row in published.values())] + [place.private_texts]
+    for folder in folders:
+        for address, raw, where in study.read_texts(folder):
+            if address not in wanted and address not in drafts:
+                continue
+            salt = salts.get(wanted.get(address, ""))
+            if (canon.keyed(salt, raw) if salt is not None else canon.sha256(raw)) != address:
+                raise PenmarkError("is not the text that was frozen", place=where, remedy="Restore the text from a copy.")
+            seen.add(address)
+            yield address, raw
+    for address in sorted((set(wanted) | drafts) - seen):
+        raise PenmarkError(
+            f"the text of {wanted.get(address, 'a draft')} is missing ({address})",
+            place=str(place.corpus),
+            remedy="Restore the text from a copy; collect it again only if its bytes are the same.",
+        )
+
+
+def _evidence(edition: study.Edition, out: Path, published: dict[str, Any], detectors: list[str]) -> None:
+    """Raw answers in the order of their readings, without those about withheld texts, compressed."""
+    out.mkdir()
+    for detector in detectors:
+        kept = {
+            (value["document"], value["attempt"], value["sha256"]): value
+            for path in sorted(edition.evidence.glob(f"{detector}-*.jsonl"))
+            for _, value in study.records(path)
+            if value["detector"] == detector and value["document"] in published
+        }
+        lines = [canon.encode(kept[key]) + b"\n" for key in _readings(edition, detector) if key[0] in published and key in kept]
+        for number, start in enumerate(range(0, len(lines), EVIDENCE_LINES), 1):
+            part = b"".join(lines[start : start + EVIDENCE_LINES])
+            study.write(out / f"{detector}-{number:04d}.jsonl.gz", study.gzipped(part))
+    if not any(out.iterdir()):
+        out.rmdir()
+
+
+def _readings(edition: study.Edition, detector: str) -> Iterator[tuple[str, int, str]]:
+    for path in edition.journal_files():
+        if path.name.split(".jsonl")[0] != detector and not path.name.startswith(f"{detector}."):
+            continue
+        first = True
+        for _, line in study.records(path):
+            if first and line.get("detector") != detector:
+                break
+            first = False
+            if line["kind"] == "reading" and line["evidence_sha256"] is not None:
+                yield line["document"], line["attempt"], line["evidence_sha256"]
+
+
+def _sums(out: Path) -> int:
+    files = sorted((p.relative_to(out).as_posix() for p in out.rglob("*") if p.is_file()), key=lambda n: n.encode())
+    study.write(out / "SHA256SUMS", "".join(f"{digest(out / name)}  {name}\n" for name in files).encode())
+    return len(files) + 1
+
+
+def _tar(folder: Path) -> Path:
+    """The same folder as a plain tar whose bytes depend on nothing but the files."""
+    path = folder.with_name(f"{folder.name}.tar")
+    if path.exists():
+        raise ServiceError("is there already", place=str(path), remedy="Move it away, and pack the folder again.")
+    part = path.with_name(f".{path.name}.tmp")
+    with tarfile.open(part, "w", format=tarfile.USTAR_FORMAT) as archive:
+        for file in sorted((p for p in folder.rglob("*") if p.is_file()), key=lambda p: p.relative_to(folder).as_posix().encode()):
+            info = tarfile.TarInfo(f"{folder.name}/{file.relative_to(folder).as_posix()}")
+            info.size, info.mtime, info.mode = file.stat().st_size, 0, 0o644
+            with file.open("rb") as data:
+                archive.addfile(info, data)
+    part.rename(path)
+    return path
+
+

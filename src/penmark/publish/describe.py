@@ -1,0 +1,194 @@
+"""The words around the numbers of a bundle: README, CHANGES, citation, licence, catalogues, the second verifier.
+
+*Reads* the bundle as far as it is made. *Writes* the files for people and catalogues. *Never* prints a number that is not
+in a table: the block of Table 1 is generated, and check 8 holds it to the table.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from penmark import amendments, canon, manifest, study
+from penmark.display import markdown_table1
+from penmark.records import Protocol
+from penmark.verify.seals import read as read_seal
+
+CANNOT = (
+    "that the vendors gave these answers (no vendor signs them)",
+    "that nobody scanned the texts before, twice, or from another account",
+    "that archive captures are genuine",
+    "that the volunteers who attested used no AI",
+    "that the named models wrote the AI texts",
+    "that withheld texts are what they are said to be",
+    "that the pool from which documents were taken was fair",
+    "that the operator's clock was right where no authority gave a timestamp",
+)
+CATCH = (
+    "Take `verify.py` from the penmark release, not from this bundle: the party that is checked should not supply the checker.",
+    "Pick thirty of the texts by a rule of your own, scan them again with the same detector, and compare.",
+    "Look for the protocol in a third party's archive, dated before the corpus seal.",
+    "Ask a vendor whether the account and the dates exist.",
+    "Search the texts on the web; ask an author whose text is used.",
+)
+
+
+def write(edition: study.Edition, promised: Protocol, frozen: manifest.Manifest, out: Path) -> None:
+    """Write every descriptive file of the bundle ``out``, whose other files are there."""
+    study.write(out / "README.md", _readme(promised, frozen, out).encode())
+    study.write(out / "CHANGES.md", amendments.changes([edition]).encode())
+    study.write(out / "LICENSE", _LICENCE.encode())
+    study.write(out / "CITATION.cff", _citation(promised, out).encode())
+    study.write(out / "verify.py", files("penmark.standalone").joinpath("verify.py").read_bytes())
+    tables = {p.name: _header(p) for p in sorted((out / "tables").glob("*.csv"))}
+    study.write(out / "datapackage.json", canon.pretty(_datapackage(promised, tables)))
+    study.write(out / "croissant.json", canon.pretty(_croissant(promised, tables, out)))
+
+
+def _readme(promised: Protocol, frozen: manifest.Manifest, out: Path) -> str:
+    table1 = (out / "tables" / "table1.csv").read_bytes()
+    timing = next(iter(csv.DictReader(io.StringIO(table1.decode()))), {}).get("timing", "prospective")
+    when = (
+        "**Retrospective**: the rules were written after the answers existed."
+        if timing == "retrospective"
+        else "Prospective: the rules were sealed before the answers existed."
+    )
+    announced = read_seal(study.Edition(out), "corpus").announced
+    public = "" if announced is not None else " The protocol was not publicly pre-registered."
+    tokens = sorted(p.name for p in (out / "seals").glob("*.tsr"))
+    openssl = "\n".join(f"    openssl ts -verify -data seals/{_seal_of(t)}.json -in seals/{t} -CAfile ROOT.pem" for t in tokens)
+    withheld = sum(row["withheld"] is not None for row in frozen.documents)
+    held = "All texts are in `texts/`." if withheld == 0 else "Some texts are withheld; `tables/documents.csv` says which and why."
+    return f"""# {promised.title}
+
+Edition {promised.edition} of the study {promised.study}: how often AI-text detectors call human writing AI, and how often they find AI writing.
+{when}{public}
+
+## What was found
+
+False positives first: human documents that a detector called AI. Rates are of answered documents, with Wilson intervals.
+
+{markdown_table1(table1)}
+
+Detectors stand in alphabetical order. There is no winner: a snapshot cannot support that sentence.
+The whole of it, with the plots, is in `report/index.html`; every score is in `tables/readings.csv`. {held}
+
+## Three ways to check
+
+    sha256sum -c SHA256SUMS
+{openssl or "    (there is no timestamp token in this bundle)"}
+    python3 verify.py .
+
+`penmark verify .` makes all eight checks, `verify.py` those that need only the standard library of Python.
+
+## What this bundle cannot show
+
+{_list(CANNOT)}
+
+## How to catch us
+
+{_list(CATCH)}
+
+## Where things are
+
+`protocol.yaml` is what was promised, `detectors/` the facts of each detector as sealed, `manifest.jsonl` the documents, `journal/` every attempt and
+answer, `evidence/` the raw answers, `seals/` the digests with their timestamps, `tables/` the numbers. `seed.json` reveals the secret from which the
+scan order follows. Texts have licences of their own: see the provenance column of `tables/documents.csv`.
+"""
+
+
+def _seal_of(token: str) -> str:
+    stem = token.removesuffix(".tsr")
+    return "-".join(stem.split("-")[:2]) if stem.startswith("heads-") else stem.split("-")[0]
+
+
+def _list(items: tuple[str, ...]) -> str:
+    return "\n".join(f"- {item}" for item in items)
+
+
+def _header(path: Path) -> list[str]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return next(csv.reader(file))
+
+
+def _citation(promised: Protocol, out: Path) -> str:
+    authors = "\n".join(f"  - name: {json.dumps(p.name, ensure_ascii=False)}" for p in promised.people)
+    date = read_seal(study.Edition(out), "evidence").sealed_at[:10]
+    return f"""cff-version: 1.2.0
+message: "If you use these data, cite this edition and its digest."
+type: dataset
+title: {json.dumps(f"{promised.title}, edition {promised.edition}", ensure_ascii=False)}
+authors:
+{authors}
+version: {json.dumps(promised.edition)}
+date-released: {date}
+"""
+
+
+def _datapackage(promised: Protocol, tables: dict[str, list[str]]) -> dict[str, Any]:
+    return {
+        "name": f"{promised.study}-{promised.edition}".lower(),
+        "title": promised.title,
+        "version": promised.edition,
+        "profile": "tabular-data-package",
+        "resources": [
+            {
+                "name": name.removesuffix(".csv"),
+                "path": f"tables/{name}",
+                "format": "csv",
+                "encoding": "utf-8",
+                "schema": {"fields": [{"name": column, "type": "string"} for column in header]},
+            }
+            for name, header in tables.items()
+        ],
+    }
+
+
+def _croissant(promised: Protocol, tables: dict[str, list[str]], out: Path) -> dict[str, Any]:
+    """Croissant 1.0 (MLCommons) metadata: the tables as file objects and record sets."""
+    return {
+        "@context": {"@vocab": "https://schema.org/", "cr": "http://mlcommons.org/croissant/", "sc": "https://schema.org/"},
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": f"{promised.study}-{promised.edition}",
+        "description": promised.title,
+        "version": promised.edition,
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                "@id": name,
+                "contentUrl": f"tables/{name}",
+                "encodingFormat": "text/csv",
+                "sha256": canon.sha256((out / "tables" / name).read_bytes()),
+            }
+            for name in tables
+        ],
+        "recordSet": [
+            {
+                "@type": "cr:RecordSet",
+                "@id": name.removesuffix(".csv"),
+                "field": [
+                    {
+                        "@type": "cr:Field",
+                        "@id": f"{name.removesuffix('.csv')}/{column}",
+                        "dataType": "sc:Text",
+                        "source": {"fileObject": {"@id": name}, "extract": {"column": column}},
+                    }
+                    for column in header
+                ],
+            }
+            for name, header in tables.items()
+        ],
+    }
+
+
+_LICENCE = """The tables, journals, seals and pages of this bundle may be used by anyone for any purpose (CC0 1.0, public domain dedication:
+creativecommons.org/publicdomain/zero/1.0). The texts and the vendors' raw answers are not ours to license: each text has the
+licence that its provenance names (tables/documents.csv), and raw answers stand here as evidence for what was measured.
+verify.py is part of penmark and stands under the Apache License 2.0.
+"""
+

@@ -1,0 +1,1 @@
+"""Sources that ship with penmark, reached by entry point only."""

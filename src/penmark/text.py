@@ -1,0 +1,74 @@
+"""The word rule, and what follows from it: counts and edits.
+
+The rule "penmark-1" (docs/format.md, 1): words are maximal runs of characters that are neither white space nor a dash
+between letters, and that hold at least one letter or digit. Everything here takes time linear in the text.
+*Reads* and *writes* nothing. *Never* changes a text that is scanned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+WORD_RULE = "penmark-1"
+"""The name of the rule, as it stands in the manifest."""
+
+# Unicode's White_Space property. `str.split` and `\s` also take U+001C to U+001F, which do not have it.
+_SPACE = "\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_SPACES = re.compile(f"[{_SPACE}]+")
+_RUN = re.compile(f"[^{_SPACE}]+")
+_ALNUM = re.compile(r"[^\W_]")  # exactly the characters for which str.isalnum holds
+# From the first letter or digit of a run to its end: one match for each run that holds one, and none is read twice.
+_WORD = re.compile(rf"[^\W_][^{_SPACE}]*")
+_DASH = re.compile(r"(?<=[^\W_])[\u2013\u2014](?=[^\W_])")
+
+
+def words(text: str) -> int:
+    """The number of words."""
+    return len(_WORD.findall(_parted(text)))
+
+
+def word_list(text: str) -> list[str]:
+    """The words, in order, with the punctuation that belongs to their runs."""
+    return [run for run in _RUN.findall(_parted(text)) if _ALNUM.search(run) is not None]
+
+
+def fold(text: str) -> str:
+    """The text with each run of white space made one space, and none at the ends. Used to find look-alikes only."""
+    return _SPACES.sub(" ", text).strip(" ")
+
+
+def edit_distance(before: Sequence[str], after: Sequence[str]) -> int:
+    """Words inserted, deleted or replaced in a minimal alignment of two word lists (Levenshtein).
+
+    Bit-parallel: Hyyrö, H. (2003), A bit-vector algorithm for computing Levenshtein and Damerau edit distances,
+    Nordic Journal of Computing 10(1): 29-39, with integers as wide as ``before`` is long.
+    """
+    width = len(before)
+    if width == 0 or len(after) == 0:
+        return max(width, len(after))
+    places: dict[str, int] = {}
+    for i, word in enumerate(before):
+        places[word] = places.get(word, 0) | 1 << i
+    full, last = (1 << width) - 1, 1 << (width - 1)
+    up, down, distance = full, 0, width  # where the column's next cell is one more, one less
+    for word in after:
+        match = places.get(word, 0)
+        diagonal = (((match & up) + up) ^ up) | match | down
+        more = (down | ~(diagonal | up)) & full
+        less = up & diagonal
+        distance += (more & last != 0) - (less & last != 0)
+        more = more << 1 | 1
+        up = (less << 1 | ~(diagonal | more)) & full
+        down = more & diagonal & full
+    return distance
+
+
+def _parted(text: str) -> str:
+    """The text with a space for each dash between letters. (``½—a`` is a word: ½ is a number, not a letter.)"""
+    return _DASH.sub(_space_between_letters, text)
+
+
+def _space_between_letters(dash: re.Match[str]) -> str:
+    text, at = dash.string, dash.start()
+    return " " if text[at - 1].isalpha() and text[at + 1].isalpha() else dash[0]
