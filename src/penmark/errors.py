@@ -6,6 +6,7 @@ Every message has a place (file, line, cell), a fact (what is so) and a remedy (
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -54,3 +55,10 @@ class ServiceError(PenmarkError):
     """Something outside penmark did not do its part: a vendor, an authority, a registry, the disk. Exit code 3."""
 
     exit_code = 3
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`` (did you mean X?)``, or nothing where no known name is close."""
+    lowered = {k.lower(): k for k in known}
+    close = difflib.get_close_matches(name.lower(), sorted(lowered), n=1)
+    return f" (did you mean {lowered[close[0]]}?)" if close else ""

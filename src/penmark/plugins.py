@@ -7,16 +7,15 @@ are sealed as they are.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import importlib.metadata
 import importlib.util
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from penmark import records
-from penmark.errors import ServiceError, UsageError
+from penmark.errors import ServiceError, UsageError, did_you_mean
 
 DETECTORS = "penmark.detectors"
 SOURCES = "penmark.sources"
@@ -41,7 +40,7 @@ class Draft(NamedTuple):
     """A text on its way into the corpus, and what its source knows about it.
 
     ``text``: the bytes, never changed. ``place``: file and row, for messages. ``fields``: language, register, subgroup,
-    author, topic, source, exposures (joined with ``;``). ``provenance``: a flat row for ``provenance.from_row``; names
+    author, topic, source, exposures (joined with ``;``), withheld (why not published). ``provenance``: a flat row for ``provenance.from_row``; names
     that no record knows are told to the user as unused. ``claims``: what the source itself says of the text
     (``claimed_kind``, ``claimed_model``, …), which screening holds against truth and provenance. ``draft``: the bytes
     of the AI draft of an edited text.
@@ -120,13 +119,6 @@ def facts(group: str, name: str) -> records.Plugin:
         )
     digest = hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()
     return records.Plugin(name=name, distribution=entry.dist.name, version=entry.dist.version, sha256=digest)
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`` (did you mean X?)``, or nothing where no known name is close."""
-    lowered = {k.lower(): k for k in known}
-    close = difflib.get_close_matches(name.lower(), sorted(lowered), n=1)
-    return f" (did you mean {lowered[close[0]]}?)" if close else ""
 
 
 def _entry(group: str, name: str) -> importlib.metadata.EntryPoint:

@@ -20,19 +20,19 @@ Verdict = Literal["ai", "human", "mixed", "assisted", "uncertain"]
 Grade = Literal["archived", "released", "witnessed", "recorded", "stated"]
 Operator = Literal[">", ">=", "<", "<="]
 
-Date = Annotated[str, StringConstraints(pattern=r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$")]
+Date = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$")]
 Time = Annotated[
     str,
     StringConstraints(
-        pattern=r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?Z$"
+        pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?Z$"
     ),
 ]
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-Decimals = Annotated[str, StringConstraints(pattern=r"^-?\d{1,40}(\.\d{1,400})?([eE][+-]?\d{1,4})?$")]
+Decimals = Annotated[str, StringConstraints(pattern=r"^-?[0-9]{1,40}(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,4})?$")]
 Pointer = Annotated[str, StringConstraints(pattern=r"^(/([^/~]|~[01])*)*$")]
 DetectorName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,62}$")]
 ArmName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$")]
-EditionTag = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]{0,15}-\d{4}-Q[1-4]$")]
+EditionTag = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]{0,15}-[0-9]{4}-Q[1-4]$")]
 DocumentId = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f/\\]{1,128}$")]
 
 
@@ -536,6 +536,14 @@ class Document(Record):
         if ".." in self.id:
             raise ValueError("an id holds no '..'")
         return self
+
+    def facet(self, name: str) -> str | None:
+        """The value by which quotas and slices group documents; an edited text has its draft's model and style."""
+        if name in ("provider", "model", "style"):
+            made = self.provenance.draft if self.provenance.kind == "edited" else self.provenance
+            return getattr(made, name, None)
+        value = self.register_ if name == "register" else getattr(self, name, None)
+        return value if isinstance(value, str) else None
 
     @property
     def attested(self) -> bool:

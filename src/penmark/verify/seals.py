@@ -21,8 +21,8 @@ CLOCK = timedelta(minutes=5)
 _SEALED = "What was sealed was changed afterwards, or the seal was. Ask the publisher for the sealed files."
 
 
-def seals(edition: study.Edition, trust: tokens.Trust, found: Found) -> None:
-    """Imprints, order, chain, authorities, announcement."""
+def seals(edition: study.Edition, trust: tokens.Trust, found: Found) -> dict[str, Seal]:
+    """Imprints, order, chain, authorities, announcement; gives the seals that can be read, in their order."""
     names = edition.seal_names()
     for needed in ("promise", "corpus", "evidence"):
         if needed not in names:
@@ -41,6 +41,7 @@ def seals(edition: study.Edition, trust: tokens.Trust, found: Found) -> None:
             found.failed(f"seals/{path.name}", "is a token of no seal", "tokens beside their seals", "Remove it, or find its seal.")
     if found.clean:
         found.ok("seals", f"{len(read)} seals, chained, every sealed file as it was")
+    return read
 
 
 def read(edition: study.Edition, name: str) -> Seal:

@@ -1,0 +1,242 @@
+"""What changes, and what went otherwise: amendments bind later editions, deviations are told and change no rule.
+
+*Reads* the amendments and deviations of a study's editions. *Writes* amendments/<nnnn>.json and deviations.jsonl of one
+edition. *Never* changes a promise that is sealed, nor an amendment that is announced; never looks at the clock.
+Amendments are numbered through the whole study; each edition carries those before it, and verifies by itself.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from penmark import canon, study, tokens
+from penmark.errors import PenmarkError, UsageError
+from penmark.records import Amendment, Deviation
+from penmark.study import Edition
+
+_HEAD = """\
+# Changes
+
+Amendments change the promise of later editions, and are announced before those are promised.
+Deviations are what went otherwise than promised; they change no rule. Newest first.
+"""
+
+
+# --- amendments ----------------------------------------------------------------------------------------------------
+
+
+def announce(
+    editions: Iterable[Edition],
+    edition: Edition,
+    *,
+    what: str,
+    why: str,
+    before: str,
+    after: str,
+    now: str,
+    binds_from: str | None = None,
+) -> Path:
+    """Write the next amendment of the study into ``edition``, the one promised last; the file.
+
+    ``binds_from``: the first edition that it binds (default: the next quarter's). Raises UsageError where nothing is
+    promised yet, or where it would bind this edition or an earlier one; PenmarkError for a value that no amendment has.
+    """
+    if not edition.seal("promise").is_file():
+        raise UsageError(
+            f"nothing is promised in {edition.tag} yet, so there is nothing to amend",
+            place=str(edition.root),
+            remedy="Change protocol.yaml itself, and seal it with `penmark commit`.",
+        )
+    binds = next_quarter(edition.tag) if binds_from is None else binds_from
+    number = 1 + max((a.number for a in announced(editions)), default=0)
+    try:
+        amendment = Amendment(
+            number=number, binds_from=binds, announced_at=now, what=what, why=why, before=before, after=after
+        )
+    except ValidationError as error:
+        raise study.validated(f"amendment {number}", error.errors(include_url=False)) from None
+    if quarter(binds) <= quarter(edition.tag) or binds.split("-")[0] != edition.tag.split("-")[0]:
+        raise UsageError(
+            f"an amendment announced now cannot bind {binds}: {edition.tag} is promised already",
+            remedy=f"Name a later edition of the same series, such as --binds-from {next_quarter(edition.tag)}.",
+        )
+    path = edition.amendments / f"{number:04d}.json"
+    study.write(path, canon.encode(amendment.model_dump(mode="json")))
+    return path
+
+
+def promised_last(editions: Iterable[Edition]) -> Edition | None:
+    """Of these editions, oldest first, the last that has a promise: the one in which amendments are announced."""
+    promised = [e for e in editions if e.seal("promise").is_file()]
+    return promised[-1] if promised else None
+
+
+def read(path: Path) -> Amendment:
+    """The amendment in a file. Raises PenmarkError where it is not canonical or not an amendment of that number."""
+    data = study.read(path, limit=2**24)
+    canon.decode(data, place=str(path))
+    try:
+        found = Amendment.model_validate_json(data)
+    except ValidationError as error:
+        raise study.validated(str(path), error.errors(include_url=False)) from None
+    if path.name != f"{found.number:04d}.json":
+        raise PenmarkError(
+            f"holds amendment {found.number}", place=str(path), remedy="Restore the file of that number."
+        )
+    return found
+
+
+def announced(editions: Iterable[Edition]) -> list[Amendment]:
+    """All amendments of these editions by number, each once. Raises PenmarkError where two differ under one number."""
+    found: dict[int, Amendment] = {}
+    for path in _files(editions):
+        amendment = read(path)
+        if found.setdefault(amendment.number, amendment) != amendment:
+            raise PenmarkError(
+                f"is another amendment {amendment.number} than that of an earlier edition",
+                place=str(path),
+                remedy="Restore it: an amendment is announced once and stays as it is.",
+            )
+    return [found[number] for number in sorted(found)]
+
+
+def in_force(editions: Iterable[Edition], tag: str) -> list[Amendment]:
+    """The amendments that bind the edition ``tag``, by number."""
+    return [a for a in announced(editions) if quarter(a.binds_from) <= quarter(tag)]
+
+
+def sealed_before(amendment: Amendment, stamped: Iterable[str], promised_at: str) -> bool:
+    """True where the amendment was announced before a promise that was sealed at ``promised_at``, or with it.
+
+    ``stamped``: times of valid tokens over it. The earliest of them decides; without any, its own word.
+    """
+    said = min((tokens.moment(at) for at in stamped), default=tokens.moment(amendment.announced_at))
+    return said <= tokens.moment(promised_at)
+
+
+def carry(editions: Iterable[Edition], edition: Edition) -> list[Path]:
+    """Copy amendments of earlier editions, with their tokens, into one that is about to be promised; their files."""
+    earlier = _before(editions, edition)
+    announced([*earlier, edition])
+    carried: dict[str, Path] = {}
+    for path in _files(earlier):
+        for source in (path, *path.parent.glob(f"{path.stem}-*.tsr")):
+            target = edition.amendments / source.name
+            if not target.exists():
+                study.write(target, study.read(source))
+        carried[path.name] = edition.amendments / path.name
+    return [carried[name] for name in sorted(carried)]
+
+
+def own(editions: Iterable[Edition], edition: Edition) -> list[Path]:
+    """The files of the amendments that were announced in this edition, not carried into it."""
+    carried = {path.name for path in _files(_before(editions, edition))}
+    return [path for path in _files([edition]) if path.name not in carried]
+
+
+def quarter(tag: str) -> tuple[int, int]:
+    """Year and quarter of an edition's tag, which sort as the editions do."""
+    year, number = tag.rsplit("-", 2)[1:]
+    return int(year), int(number.removeprefix("Q"))
+
+
+def next_quarter(tag: str) -> str:
+    """The tag of the edition a quarter later: ``BENCH-2026-Q4`` -> ``BENCH-2027-Q1``."""
+    year, number = quarter(tag)
+    later = (year, number + 1) if number < 4 else (year + 1, 1)
+    return f"{tag.rsplit('-', 2)[0]}-{later[0]:04d}-Q{later[1]}"
+
+
+def _before(editions: Iterable[Edition], edition: Edition) -> list[Edition]:
+    return [e for e in editions if e.root != edition.root and quarter(e.tag) < quarter(edition.tag)]
+
+
+def _files(editions: Iterable[Edition]) -> list[Path]:
+    return [path for edition in editions for path in sorted(edition.amendments.glob("*.json"))]
+
+
+# --- deviations ----------------------------------------------------------------------------------------------------
+
+
+def deviation(edition: Edition, what: str, detector: str | None = None, *, now: str) -> Deviation:
+    """Add a line to deviations.jsonl and make it durable; several processes may do so at once.
+
+    Raises PenmarkError for a value that no deviation has, ServiceError where the disk refuses.
+    """
+    path = edition.deviations
+    try:
+        value = Deviation(at=now, detector=detector, what=what)
+    except ValidationError as error:
+        raise study.validated(str(path), error.errors(include_url=False)) from None
+    line = canon.encode(value.model_dump(mode="json")) + b"\n"
+    try:
+        with path.open("a+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            _mend(path, file.fileno())
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        study.sync_folder(path.parent)
+    except OSError as error:
+        raise study.disk(error, path) from None
+    return value
+
+
+def _mend(path: Path, handle: int) -> None:
+    """Move a last line that a crash left unfinished to deviations.jsonl.torn."""
+    data = path.read_bytes()
+    whole = data.rfind(b"\n") + 1
+    if whole < len(data):
+        study.write(path.with_name(f"{path.name}.torn"), data[whole:])
+        os.ftruncate(handle, whole)
+
+
+def deviations(edition: Edition) -> list[Deviation]:
+    """The deviations of an edition in the order in which they were written; none where there is no file."""
+    if not edition.deviations.exists():
+        return []
+    found = []
+    for number, value in study.records(edition.deviations):
+        try:
+            found.append(Deviation.model_validate(value))
+        except ValidationError as error:
+            place = f"{edition.deviations}:{number}"
+            raise study.validated(place, error.errors(include_url=False)) from None
+    return found
+
+
+# --- the changelog -------------------------------------------------------------------------------------------------
+
+
+def changes(editions: Iterable[Edition]) -> str:
+    """The text of CHANGES.md: amendments and deviations of these editions, newest first."""
+    listed = list(editions)
+    entries = [(tokens.moment(a.announced_at), 1, a.number, _amended(a)) for a in announced(listed)]
+    for edition in listed:
+        entries += [
+            (tokens.moment(d.at), 0, number, _deviated(edition.tag, d)) for number, d in enumerate(deviations(edition))
+        ]
+    entries.sort(key=lambda entry: entry[:3], reverse=True)
+    return "\n".join([_HEAD, *(entry[3] for entry in entries)] if entries else [_HEAD, "Nothing was changed so far.\n"])
+
+
+def _amended(amendment: Amendment) -> str:
+    return (
+        f"## Amendment {amendment.number}, announced {amendment.announced_at}\n\n"
+        f"Binds {amendment.binds_from} and later editions. {_line(amendment.what)}\n\n"
+        f"- Before: {_line(amendment.before)}\n- After: {_line(amendment.after)}\n- Why: {_line(amendment.why)}\n"
+    )
+
+
+def _deviated(tag: str, deviation: Deviation) -> str:
+    whose = "" if deviation.detector is None else f", {deviation.detector}"
+    return f"## Deviation in {tag}{whose}, {deviation.at}\n\n{_line(deviation.what)}\n"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

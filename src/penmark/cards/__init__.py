@@ -1,0 +1,156 @@
+"""Cards: what a detector's answer says, and how it becomes a call (docs/format.md, 4).
+
+*Reads* card files (YAML by people, or sealed JSON) and raw answers. *Writes* nothing.
+*Never*: sends anything; turns a number into a float; flips, rescales or clips a score; guesses a class.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from penmark import canon, handwritten, study
+from penmark.cards.answers import Extracted, extract, from_display
+from penmark.cards.calls import Call, call, decimal, fold, within
+from penmark.errors import PenmarkError, UsageError, did_you_mean
+from penmark.handwritten import Remark
+from penmark.records import Attested, Card, Detector, Document, Rule, SealedCard, check_rule
+
+__all__ = [
+    "Call",
+    "Extracted",
+    "call",
+    "canonical",
+    "decimal",
+    "extract",
+    "faults",
+    "find",
+    "fold",
+    "from_display",
+    "load",
+    "not_scannable",
+    "rule_in_force",
+    "sealed",
+]
+
+SHIPPED = Path(__file__).parent.parent / "detectors" / "cards"
+"""Cards that come with penmark."""
+_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}")
+
+
+def load(path: Path) -> Card:
+    """The card in a YAML file. Raises FaultsError with every fault at its line."""
+
+    def further(card: Card) -> Iterator[Remark]:
+        if card.name != path.stem:
+            yield Remark(("name",), f"{card.name!r} in a file named {path.name}", f"Name the file {card.name}.yaml.")
+        yield from faults(card)
+
+    return handwritten.read(path, Card, further)
+
+
+def faults(card: Card) -> Iterator[Remark]:
+    """What is wrong with a card whose fields are each right."""
+    seen: dict[str, str] = {}
+    for shown in card.verdicts:
+        if (folded := fold(shown)) in seen:
+            yield Remark(
+                ("verdicts", shown),
+                f"reads the same as {seen[folded]!r}",
+                "Keep one: white space and case do not count.",
+            )
+        seen[folded] = shown
+    if card.scale is None:
+        return
+    low, high = card.scale.low, card.scale.high
+    if low is not None and high is not None and not decimal(low) < decimal(high):
+        yield Remark(("scale", "low"), f"{low} is not below the high end, {high}", "Write the lowest score as low.")
+    elif card.boundary.value is not None and not within(card, decimal(card.boundary.value)):
+        yield Remark(
+            ("boundary", "value"),
+            f"{card.boundary.value} lies outside the scale, {low} to {high}",
+            "Write boundary and scale as the detector displays them: 65 of 100, or 0.65 of 1.",
+        )
+
+
+def find(name: str, study_cards: Path | None) -> Path:
+    """The file of the card ``name``: the study's own first, then those that ship. Raises UsageError with near names."""
+    places = [place for place in (study_cards, SHIPPED) if place is not None]
+    if _NAME.fullmatch(name):
+        for place in places:
+            if (path := place / f"{name}.yaml").is_file():
+                return path
+    known = {path.stem for place in places if place.is_dir() for path in place.glob("*.yaml")}
+    raise UsageError(
+        f"there is no card {name!r}{did_you_mean(name, known)}",
+        place=str(places[0]),
+        remedy=f"A card of your own goes to cards/{name}.yaml. Those that ship: {', '.join(sorted(known))}.",
+    )
+
+
+def canonical(sealed: SealedCard) -> bytes:
+    """The bytes of ``detectors/<detector>.json``."""
+    return canon.encode(sealed.model_dump(mode="json", by_alias=True))
+
+
+def sealed(edition: study.Edition, detector: str) -> SealedCard:
+    """The card of ``detector`` as sealed. Raises PenmarkError where it is not whole, canonical and consistent."""
+    path = edition.sealed_card(detector)
+    data = study.read(path, limit=handwritten.MAX_FILE)
+    canon.decode(data, place=str(path))
+    try:
+        found = SealedCard.model_validate_json(data)
+    except ValidationError as error:
+        raise study.validated(str(path), error.errors(include_url=False)) from None
+    if canonical(found) != data:
+        raise PenmarkError(
+            "leaves fields out", place=str(path), remedy="A sealed card has every field; restore the file."
+        )
+    for remark in faults(found.card):
+        where = ".".join(str(part) for part in remark.loc)
+        raise PenmarkError(f"{where}: {remark.fact}", place=str(path), remedy=remark.remedy)
+    return found
+
+
+def rule_in_force(detector: Detector, card: Card) -> Rule:
+    """The rule of the protocol, or where it has none the card's boundary.
+
+    Raises PenmarkError where that rule cannot be applied to answers of the card.
+    """
+    rule = card.boundary if detector.rule is None else detector.rule
+    try:
+        check_rule(card, rule)
+    except ValueError as error:
+        raise PenmarkError(
+            str(error),
+            place=f"detector {detector.name}",
+            remedy="Change its rule, or leave it out: then the card's holds.",
+        ) from None
+    if rule.value is not None and not within(card, decimal(rule.value)):
+        raise PenmarkError(
+            f"the boundary {rule.value} lies outside the scale of its card",
+            place=f"detector {detector.name}",
+            remedy="Write the boundary as the detector displays it.",
+        )
+    return rule
+
+
+def not_scannable(card: Card, document: Document) -> str | None:
+    """Why this detector cannot be given this document, or None. What is not known is not held against a document."""
+    limits, given = card.limits, document.provenance
+    if isinstance(given, Attested) and not {"*", card.name, card.vendor} & set(given.consent.vendors):
+        return f"no consent for {card.vendor}"
+    for what, count, least, most in (
+        ("words", document.words, limits.minimum_words, limits.maximum_words),
+        ("characters", document.characters, limits.minimum_characters, limits.maximum_characters),
+    ):
+        if count is not None and least is not None and count < least:
+            return f"{count} {what}, fewer than {least}"
+        if count is not None and most is not None and count > most:
+            return f"{count} {what}, more than {most}"
+    if limits.languages is not None and document.language is not None and document.language not in limits.languages:
+        return f"language {document.language}, not {' or '.join(limits.languages)}"
+    return None

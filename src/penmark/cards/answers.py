@@ -1,0 +1,135 @@
+"""What stands in an answer: a raw one (JSON), by the card's pointers, or one that somebody copied from a screen.
+
+*Reads* and *writes* nothing. *Never*: parses a number; takes an answer that two readers could read differently.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+from typing import Any, NamedTuple, NoReturn
+
+from penmark.cards.calls import NUMBER, classes, fold
+from penmark.errors import PenmarkError
+from penmark.records import Card
+
+MAX_DEPTH = 128
+"""A raw answer that nests deeper is not read."""
+
+_WHITE = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+_PERCENT = re.compile(f"({NUMBER.pattern})[{_WHITE}]*%")
+
+
+class Extracted(NamedTuple):
+    """What stands in an answer, character by character; None where nothing does."""
+
+    displayed: str | None
+    score: str | None
+    label: str | None
+    version: str | None
+    text: str | None
+
+
+class _Number(str):
+    """The exact characters of a JSON number."""
+
+    __slots__ = ()
+
+
+class _RepeatedError(ValueError):
+    """An object has a key twice."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _RepeatedError
+    return found
+
+
+# The hooks keep the digits: no number is ever parsed. NaN and the infinities come as the words that they are.
+_DECODER = json.JSONDecoder(parse_float=_Number, parse_int=_Number, parse_constant=_Number, object_pairs_hook=_object)
+
+
+def extract(card: Card, body: bytes) -> Extracted:
+    """What the card's pointers find in a raw answer. Raises PenmarkError where the answer is not JSON in UTF-8,
+    has a key twice in one object, or nests deeper than MAX_DEPTH."""
+    value = _parsed(body)
+    at = card.answer
+    score, label = _found(value, at.score), _found(value, at.label)
+    displayed = _found(value, at.displayed)
+    if displayed is None:
+        displayed = label if score is None else score
+    return Extracted(displayed, score, label, _found(value, at.version), _found(value, at.text))
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        value = _DECODER.decode(body.decode())
+    except UnicodeDecodeError as error:
+        _unreadable(f"is not UTF-8 (byte {error.start})")
+    except json.JSONDecodeError as error:
+        _unreadable(f"is not JSON: {error.msg} (character {error.pos})")
+    except _RepeatedError:
+        _unreadable("is not JSON that has one meaning: an object has a key twice")
+    except RecursionError:
+        _unreadable(f"nests deeper than {MAX_DEPTH} levels")
+    # The depth that the parser itself bears differs between releases of Python; what is read must not.
+    if body.count(b"[") + body.count(b"{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        _unreadable(f"nests deeper than {MAX_DEPTH} levels")
+    return value
+
+
+def _depth(value: Any) -> int:
+    level, depth = [value], 0
+    while level := [each for each in level if isinstance(each, dict | list)]:
+        level = [each for held in level for each in (held.values() if isinstance(held, dict) else held)]
+        depth += 1
+    return depth
+
+
+def _unreadable(fact: str) -> NoReturn:
+    raise PenmarkError(f"the answer {fact}", remedy="It is kept as evidence; it has no score and no verdict.") from None
+
+
+def _found(value: Any, pointer: str | None) -> str | None:
+    if pointer is None:
+        return None
+    for key, index in _steps(pointer):
+        if type(value) is dict:
+            value = value.get(key)
+        elif type(value) is list and index is not None and index < len(value):
+            value = value[index]
+        else:
+            return None
+    if isinstance(value, str):
+        return _whole(str(value))
+    return ("true" if value else "false") if isinstance(value, bool) else None
+
+
+def _whole(found: str) -> str:
+    if not found.isascii():
+        try:
+            found.encode()
+        except UnicodeEncodeError:
+            _unreadable("holds half of a surrogate pair, which has no bytes in UTF-8")
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _steps(pointer: str) -> tuple[tuple[str, int | None], ...]:
+    """RFC 6901: each token as a key and, where it can be one, as a position in an array."""
+    tokens = [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+    return tuple((t, int(t) if re.fullmatch(r"0|[1-9][0-9]{0,8}", t) else None) for t in tokens)
+
+
+def from_display(card: Card, displayed: str) -> Extracted:
+    """What words copied from a screen say: a verdict of the card, else a number, else a verdict that the card lacks."""
+    shown = displayed.strip(_WHITE)
+    if fold(shown) not in classes(card):
+        percent = card.scale is not None and card.scale.unit == "percent"
+        number = _PERCENT.fullmatch(shown) if percent else NUMBER.fullmatch(shown)
+        if number is not None:
+            return Extracted(displayed, number[1] if percent else number[0], None, None, None)
+    return Extracted(displayed, None, shown, None, None)

@@ -1,0 +1,51 @@
+"""Announce a change of the promise for a later edition.
+
+The edition that is promised now stays as it is. The amendment is numbered, timestamped by the authorities of the
+protocol, told in CHANGES.md, and binds the editions from the next quarter on, or from the one that you name.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penmark import amendments, protocol, sealing, study, tokens
+
+
+def run(
+    ctx: typer.Context,
+    what: Annotated[str, typer.Option("--what", help="What changes, in a sentence.")],
+    why: Annotated[str, typer.Option("--why", help="Why it changes.")],
+    before: Annotated[str, typer.Option("--before", help="The rule as it stands.")],
+    after: Annotated[str, typer.Option("--after", help="The rule as it will be.")],
+    binds_from: Annotated[
+        str | None, typer.Option("--binds-from", metavar="TAG", help="The first edition that it binds.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    place = study.find(Path(ctx.obj))
+    now = tokens.now()
+    with study.locked(place.private / "lock", "penmark amend"):
+        editions = place.editions()
+        edition = amendments.promised_last(editions) or place.edition()
+        path = amendments.announce(
+            editions, edition, what=what, why=why, before=before, after=after, now=now, binds_from=binds_from
+        )
+        asked = sealing.stamp(path, protocol.read_sealed(edition).authorities)
+        study.write(place.changes, amendments.changes(editions).encode())
+    for warning in asked.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    amendment = amendments.read(path)
+    file = path.relative_to(place.root).as_posix()
+    if as_json:
+        stamped = [p.relative_to(place.root).as_posix() for p in asked.written]
+        values = {"file": file, **amendment.model_dump(), "tokens": stamped, "warnings": asked.warnings}
+        print(json.dumps(values, ensure_ascii=False, indent=1))
+        return
+    number, binds = amendment.number, amendment.binds_from
+    print(f"Amendment {number}, announced {amendment.announced_at}, binds {binds} and later editions.")
+    print(f"  {file}; CHANGES.md is up to date. Publish both now: what is announced after a promise does not bind it.")

@@ -1,0 +1,81 @@
+"""Run the whole pipeline on a small corpus, without keys: a study, its bundle, and both verifiers.
+
+It demonstrates the machinery and measures nothing. Every command is printed as you would type it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penmark import demo, study
+from penmark.cli import invoke
+from penmark.demo.authority import local_authority
+from penmark.errors import PenmarkError, UsageError
+
+
+def run(
+    ctx: typer.Context,
+    out: Annotated[Path, typer.Option("--out", help="A new folder for study and bundle.")] = Path("penmark-demo"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON at the end.")] = False,
+) -> int:
+    said = sys.stderr if as_json else sys.stdout
+    print(demo.SAID_FIRST, file=said, flush=True)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError("is there already", place=str(out), remedy="Name a new folder with --out, or move that one away.")
+    out = out.resolve()
+    with local_authority(out / "authority", "demo") as authority:
+        _study(out, authority.url)
+    print("\nTable 1 (of a demonstration: it measures nothing)\n", file=said)
+    for line in demo.table1(out / "bundle" / "tables" / "table1.csv"):
+        print(line, file=said)
+    print("\nThe checks of penmark verify\n", file=said, flush=True)
+    code = _call("verify", str(out / "bundle"))
+    print("\nThe checks of verify.py, which needs nothing but Python\n", file=said, flush=True)
+    alone = [sys.executable, "-I", str(out / "bundle" / "verify.py"), str(out / "bundle")]
+    shown(alone)
+    second = subprocess.run(alone, check=False, stdout=sys.stderr if as_json else None).returncode
+    page = out / "bundle" / "report" / "index.html"
+    if as_json:
+        result = {"study": str(out / "study"), "bundle": str(out / "bundle"), "page": str(page), "verify": code, "verify_py": second}
+        print(json.dumps(result))
+    print(f"\nThe page is at {page}", file=said)
+    print(f"Change one digit anywhere in {out / 'bundle'}, verify again, and see where it is found.", file=said)
+    return max(code, second)
+
+
+def _study(out: Path, authority: str) -> None:
+    place = str(out / "study")
+    _must("init", place, "--template", "humanflow", "--name", "penmark-demo")
+    edition = study.Study(out / "study").edition()
+    demo.promise(edition, authority)
+    print("  (the demonstration's protocol takes the template's place)", file=sys.stderr)
+    _must("-C", place, "commit")
+    human, ai = demo.material(out / "material")
+    common = ["--option", "language=en"]
+    _must("-C", place, "collect", "A", "--from", "folder", "--path", str(human), *common, "--option", "kind=archive", "--option", "grade=released")
+    _must("-C", place, "collect", "C", "--from", "folder", "--path", str(ai), *common, "--option", "kind=generated", "--option", "grade=stated")
+    for verb in ("screen", "freeze", "scan", "report"):
+        _must("-C", place, verb)
+    _must("-C", place, "publish", "--out", str(out / "bundle"))
+
+
+def _must(*argv: str) -> None:
+    code = _call(*argv)
+    if code != 0:
+        raise PenmarkError(f"`penmark {' '.join(argv)}` ended with {code}", remedy="What it printed above says why.")
+
+
+def _call(*argv: str) -> int:
+    shown(["penmark", *argv])
+    return invoke(list(argv))
+
+
+def shown(argv: list[str]) -> None:
+    """The command as one would type it, on stderr."""
+    print("$ " + " ".join(a if a.replace("/", "").replace("-", "").replace(".", "").isalnum() else f"'{a}'" for a in argv), file=sys.stderr, flush=True)

@@ -1,0 +1,107 @@
+"""Make tables and page, and seal the evidence, which closes the scan.
+
+With `--boundary DETECTOR=VALUE` the tables are made again at another boundary, in a folder of their own; every table
+says so, and nothing is sealed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import polars as pl
+import typer
+
+from penmark import cards, protocol, scoring, sealing, study, tables, tokens
+from penmark.errors import PenmarkError, UsageError
+from penmark.records import Head
+from penmark.report import page
+
+
+def run(
+    ctx: typer.Context,
+    close: Annotated[bool, typer.Option("--close", help="Close the edition although pairs were not asked.")] = False,
+    boundary: Annotated[
+        list[str] | None, typer.Option("--boundary", metavar="DETECTOR=VALUE", help="What if this were the boundary?")
+    ] = None,
+    edition: Annotated[str | None, typer.Option("--edition", help="Which edition; the newest otherwise.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> int:
+    place = study.find(Path(ctx.obj))
+    chosen = place.edition(edition)
+    if boundary:
+        folder = _what_if(chosen, boundary)
+        print(json.dumps({"folder": str(folder)}) if as_json else f"{folder}: the tables at another boundary; each says so")
+        return 0
+    made = tables.make(scored := scoring.score(chosen), departures=_departures(chosen))
+    sealed = chosen.seal("evidence").exists()
+    if not sealed:
+        _check_left(scored, close)
+        _write(chosen.root, made)
+        _seal(chosen, scored, made)
+    elif stale := [path for path, data in made.items() if study.read(chosen.root / path) != data]:
+        raise PenmarkError(
+            f"is not what the journals give ({len(stale)} tables differ)",
+            place=str(chosen.root / stale[0]),
+            remedy="The evidence is sealed: restore the tables, or find out who changed protocol, manifest or journals.",
+        )
+    study.write(chosen.report / "index.html", page(chosen, made))
+    result = chosen.report / "index.html"
+    if as_json:
+        print(json.dumps({"page": str(result), "tables": sorted(made), "timing": scored.timing}))
+    else:
+        print(f"{chosen.tag}: {len(made)} tables in {chosen.tables}, page {result}")
+        print("Next: penmark publish", file=sys.stderr)
+    return 0
+
+
+def _departures(edition: study.Edition) -> bytes:
+    promised = protocol.read_sealed(edition)
+    known = {d.name: cards.sealed(edition, d.name).card for d in promised.detectors}
+    return protocol.departures_csv(protocol.departures(promised, known))
+
+
+def _check_left(scored: scoring.Scored, close: bool) -> None:
+    """Closing is for good: pairs that nobody asked about are said before, not after."""
+    left = scored.pairs.filter((pl.col("state") == "not_run") & (pl.col("reason") == "not asked"))
+    if left.is_empty() or close:
+        return
+    counts = ", ".join(f"{name} {n}" for name, n in sorted(left["detector"].value_counts().iter_rows()))
+    raise PenmarkError(
+        f"{left.height} pairs of detector and document were not asked: {counts}",
+        remedy="Finish with `penmark scan` or `penmark record`, or close the edition as it is with `penmark report --close`; "
+        "they stay in the denominators as not run.",
+    )
+
+
+def _write(root: Path, made: dict[str, bytes]) -> None:
+    for path, data in made.items():
+        study.write(root / path, data)
+
+
+def _seal(edition: study.Edition, scored: scoring.Scored, made: dict[str, bytes]) -> None:
+    promised = protocol.read_sealed(edition)
+    heads = {name: Head(lines=lines, head=head) for name, (lines, head) in scored.heads.items()}
+    sealed = sealing.seal(
+        edition, "evidence", promised.study, list(made), journals=heads, authorities=promised.authorities, now=tokens.now()
+    )
+    for warning in sealed.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+
+
+def _what_if(edition: study.Edition, given: list[str]) -> Path:
+    values: dict[str, str] = {}
+    for each in given:
+        name, _, value = each.partition("=")
+        if value == "" or name in values:
+            raise UsageError(f"--boundary {each}", remedy="Write --boundary DETECTOR=VALUE, once for each detector.")
+        values[name] = value
+    scored = scoring.score(edition, boundaries=values)
+    told = "recomputed at " + ", ".join(f"{name} {value}" for name, value in sorted(values.items())) + "; not the promised boundary"
+    folder = edition.root / "what-if" / "_".join(f"{name}-{value}" for name, value in sorted(values.items()))
+    made = tables.make(scored, departures=_departures(edition))
+    _write(folder, {path: tables.said(data, told) for path, data in made.items()})
+    study.write(folder / "report" / "index.html", page(edition, made, recomputed=sorted(values)))
+    return folder

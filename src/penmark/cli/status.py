@@ -1,0 +1,96 @@
+"""Say where the study stands: arms, seals, answers, departures from its template, and the next command to run.
+
+The last line is that command. Exit code 1 where something cannot be read or keeps the next step from working.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from penmark import study
+from penmark.standing import JournalStanding, Standing, standing
+
+
+def run(
+    ctx: typer.Context,
+    edition: Annotated[str | None, typer.Option("--edition", help="Which edition; the newest otherwise.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> int:
+    place = study.find(Path(ctx.obj))
+    found = standing(place, place.edition(edition))
+    if as_json:
+        print(json.dumps(_value(found), ensure_ascii=False, indent=1))
+    else:
+        for line in _told(found):
+            print(line)
+    return 1 if found.faults else 0
+
+
+def _value(found: Standing) -> dict[str, Any]:
+    value: dict[str, Any] = {each.name: getattr(found, each.name) for each in dataclasses.fields(found)}
+    for name in ("arms", "seals", "journals", "departures", "faults"):
+        value[name] = [item._asdict() for item in value[name]]
+    value["placeholders"] = [{"path": path, "text": text} for path, text in found.placeholders]
+    return value
+
+
+def _told(found: Standing) -> Iterator[str]:
+    follows = f"follows {found.template}" if found.template is not None else "follows no template"
+    yield f"{found.study}, edition {found.edition} ({follows})"
+    yield from _arms(found)
+    yield from _seals(found)
+    yield from _journals(found.journals)
+    yield f"departures from the template: {len(found.departures) or 'none'}"
+    for number, each in enumerate(found.departures, 1):
+        sides = f"{each.template}; here {each.study}. " if each.template else ""
+        yield f"  {number}. {each.rule}: {sides}{each.explanation}"
+    if found.amendments:
+        yield f"amendments announced: {found.amendments} (CHANGES.md)"
+    if found.placeholders:
+        yield f"still to be decided, in protocol.yaml: {len(found.placeholders)}"
+        for text, places in Counter(text for _, text in found.placeholders).items():
+            yield f"  {text}" + (f" in {places} places" if places > 1 else "")
+    for fault in found.faults:
+        yield f"fault: {fault}"
+    yield f"next: {found.next}"
+
+
+def _arms(found: Standing) -> Iterator[str]:
+    if found.arms:
+        yield "arms"
+    for arm in found.arms:
+        yield f"  {arm.arm:<4} {arm.documents} of {arm.promised} documents, {arm.truth}"
+        if arm.short:
+            yield f"       short: {'; '.join(arm.short)}"
+
+
+def _seals(found: Standing) -> Iterator[str]:
+    made = {seal.name: seal for seal in found.seals}
+    yield "seals"
+    for name in ("promise", "corpus", *sorted(made.keys() - {"promise", "corpus", "evidence"}), "evidence"):
+        if name in made:
+            seal = made[name]
+            yield f"  {name:<10} {seal.sealed_at or 'unreadable'}, timestamps from outside: {seal.tokens or 'none'}"
+        else:
+            yield f"  {name:<10} not yet"
+
+
+def _journals(journals: list[JournalStanding]) -> Iterator[str]:
+    if journals:
+        yield "answers"
+    for each in journals:
+        others = {
+            "declined": each.declined,
+            "failed": each.failed,
+            "not scannable": each.not_scannable,
+            "in doubt": each.in_doubt,
+        }
+        told = "".join(f", {count} {what}" for what, count in others.items() if count)
+        yield f"  {each.detector:<16} {each.answered} answered{told}, {each.left} left"

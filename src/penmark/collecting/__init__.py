@@ -1,0 +1,84 @@
+"""Collect: fill an arm with texts and their provenance.
+
+*Reads* what a source yields, and the documents that are there. *Writes* ``corpus/<arm>/`` (texts, documents.jsonl,
+claims.jsonl), and for attested texts ``private/texts`` and ``private/salts.jsonl``.
+*Never* changes a byte of a text; never writes anything of a source in which something is wrong: all faults are told,
+the rest stays as it was. Before the promise, and after the freeze, nothing is collected.
+The texts of one arm are held in memory while it is filled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from penmark import study
+from penmark.collecting.shelf import Collected, Shelf
+from penmark.errors import Fault, FaultsError, UsageError, did_you_mean
+from penmark.plugins import Source
+from penmark.records import Arm, Protocol
+from penmark.study import Edition, Study
+
+__all__ = ["Collected", "Progress", "collect", "locked", "ready"]
+
+Progress = Callable[[int], None]
+"""Told how many drafts were read."""
+
+
+def collect(
+    place: Study, protocol: Protocol, arm: str, source: Source, progress: Progress, *, anew: bool = False
+) -> Collected:
+    """Take what the source yields into the arm. The same documents again change nothing.
+
+    ``anew``: the arm holds what this source yields and nothing else. Raises FaultsError with everything that is wrong
+    (then nothing is written), UsageError before the promise, after the freeze, or for an arm that is not promised.
+    """
+    promised = _arm(protocol, arm)
+    ready(place.edition(protocol.edition))
+    with locked(place, f"`penmark collect {arm}`"):
+        shelf = Shelf(place, promised, anew=anew, edition=protocol.edition)
+        faults: list[Fault] = []
+        number = 0
+        try:
+            for number, draft in enumerate(source.gather(arm), 1):
+                shelf.take(draft, faults)
+                if number % 1000 == 0:
+                    progress(number)
+        except FaultsError as error:
+            faults.extend(error.faults)
+        if number == 0 and not faults:
+            faults.append(Fault(None, f"the source yields no text for the arm {arm}", "Look at its options."))
+        if faults:
+            raise FaultsError(faults)
+        return shelf.store()
+
+
+def locked(place: Study, doing: str) -> AbstractContextManager[None]:
+    """Hold the study's corpus, so that it is neither filled nor frozen by two at once."""
+    return study.locked(place.private / "lock", doing)
+
+
+def ready(edition: Edition) -> None:
+    """Raises UsageError unless the promise is sealed and the corpus is not."""
+    if not edition.seal("promise").exists():
+        raise UsageError(
+            f"{edition.tag} is not promised yet: arms are drawn after the promise",
+            place=str(edition.seal("promise")),
+            remedy="Run `penmark commit` first.",
+        )
+    if edition.seal("corpus").exists():
+        raise UsageError(
+            f"the corpus of {edition.tag} is frozen",
+            place=str(edition.seal("corpus")),
+            remedy="A change binds the next edition: announce it with `penmark amend`.",
+        )
+
+
+def _arm(protocol: Protocol, name: str) -> Arm:
+    known = [one.name for one in protocol.arms]
+    if name not in known:
+        raise UsageError(
+            f"{protocol.edition} has no arm {name}{did_you_mean(name, known)}",
+            remedy=f"Its arms: {', '.join(known)}.",
+        )
+    return protocol.arm(name)

@@ -1,0 +1,128 @@
+"""From a draft to a document: what is checked, measured and keyed.
+
+*Reads* and *writes* nothing. *Never* changes a text; never lets out anything that follows from a withheld one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from penmark import canon, provenance, study
+from penmark.errors import Fault, FaultsError, PenmarkError
+from penmark.plugins import Draft
+from penmark.records import Document, Provenance
+from penmark.text import edit_distance, word_list, words
+
+DECLINED = "the author declined publication"
+"""Why the text of an attested document without consent to publish is withheld."""
+
+
+class Entry(NamedTuple):
+    """A document on its way to the disk: its record, the bytes that belong to it, and what its source claims.
+
+    ``unused``: names of the source that no record knows.
+    """
+
+    document: Document
+    text: bytes
+    draft: bytes | None
+    claims: dict[str, str]
+    unused: frozenset[str]
+
+
+def entry(draft: Draft, arm: str, salt: Callable[[str], bytes]) -> Entry:
+    """The document that a draft becomes. ``salt`` gives the salt of an attested document by its id.
+
+    Raises PenmarkError (FaultsError for several faults), at the draft's place.
+    """
+    text = _text(draft.text, draft.place, "text")
+    row = dict(draft.provenance)
+    if row.get("kind") == "edited":
+        _measure(draft, text, row)
+    known = provenance.from_row(row, draft.place)
+    attested = known.kind == "attested"
+    withheld = DECLINED if known.kind == "attested" and not known.consent.publish else draft.fields.get("withheld")
+    hidden = attested and withheld is not None
+    claims, unused = _claims(draft, row, known)
+    values: dict[str, Any] = {
+        "id": draft.id,
+        "arm": arm,
+        "address": canon.keyed(salt(draft.id), draft.text) if attested else canon.sha256(draft.text),
+        "canonical_sha256": None if hidden else canon.sha256(canon.canonical_text(draft.text)),
+        "words": None if hidden else words(text),
+        "characters": None if hidden else len(text),
+        "withheld": withheld,
+        "provenance": known,
+        "exposures": tuple(e.strip() for e in draft.fields.get("exposures", "").split(";") if e.strip() != ""),
+    }
+    for name in ("language", "register", "subgroup", "author", "topic", "source"):
+        # The topic and the source of a hidden text could be its title, or name it.
+        values[name] = None if hidden and name in ("topic", "source") else draft.fields.get(name)
+    _legible(values | draft.provenance | claims, draft.place)
+    try:
+        document = Document.model_validate(values)
+    except ValidationError as error:
+        raise study.validated(draft.place, error.errors(include_url=False)) from None
+    return Entry(document, draft.text, draft.draft, {} if hidden else claims, unused)
+
+
+def _text(raw: bytes, place: str, what: str) -> str:
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise PenmarkError(
+            f"the {what} is not UTF-8 (byte 0x{raw[error.start]:02x} at {error.start})",
+            place=place,
+            remedy="Save it as UTF-8; penmark converts no text.",
+        ) from None
+    if "\0" in text:
+        raise PenmarkError(
+            f"the {what} holds a NUL character (at {text.index(chr(0))})",
+            place=place,
+            remedy="Something was lost in a conversion, from PDF say: take the text from a better copy.",
+        )
+    return text
+
+
+def _measure(draft: Draft, text: str, row: dict[str, str]) -> None:
+    """Measure an edited text against its draft, into ``row``; a row that says otherwise is wrong."""
+    if draft.draft is None:
+        raise PenmarkError(
+            "an edited text without its draft", place=draft.place, remedy="Give it in a column `draft` or `draft_file`."
+        )
+    before, after = word_list(_text(draft.draft, draft.place, "draft")), word_list(text)
+    measured = {
+        "draft_sha256": canon.sha256(draft.draft),
+        "words_changed": str(edit_distance(before, after)),
+        "draft_words": str(len(before)),
+    }
+    wrong = [
+        Fault(draft.place, f"{name} is {row[name]}; the two texts give {value}", "Correct the row, or the texts.")
+        for name, value in measured.items()
+        if row.get(name, "") not in ("", value)
+    ]
+    if wrong:
+        raise FaultsError(wrong)
+    row.update(measured)
+
+
+def _claims(draft: Draft, row: dict[str, str], known: Provenance) -> tuple[dict[str, str], frozenset[str]]:
+    """What the row says that its kind of provenance cannot hold (it may contradict it), and what no record knows."""
+    own = provenance.names(known.kind) | {"kind"}
+    if known.kind in ("generated", "edited", "transformed"):
+        own |= {name for name in row if name.startswith("settings.")}
+    foreign = {name for name, value in row.items() if name not in own and value != ""}
+    claims = {f"claimed_{name}": row[name] for name in sorted(foreign) if provenance.known(name)}
+    return claims | draft.claims, frozenset(name for name in foreign if not provenance.known(name))
+
+
+def _legible(values: dict[str, Any], place: str) -> None:
+    for name, value in values.items():
+        try:
+            if isinstance(value, str):
+                value.encode()
+        except UnicodeEncodeError:
+            raise PenmarkError(f"{name} is not UTF-8", place=place, remedy="Save the file as UTF-8.") from None

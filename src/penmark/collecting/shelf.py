@@ -1,0 +1,207 @@
+"""An arm while it is filled: what is there, what comes, and how it is put on the disk.
+
+*Reads* ``corpus/``, ``private/salts.jsonl`` and the manifests of other editions. *Writes* as ``collecting`` says: salts
+and texts first, then the records, so that no record ever stands without its text; what is left over is removed last.
+*Never* removes a file that it did not write.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from penmark import canon, study
+from penmark.collecting.entry import Entry, entry
+from penmark.errors import Fault, PenmarkError, UsageError
+from penmark.plugins import Draft
+from penmark.records import Arm, Document
+from penmark.study import Study
+
+_ADDRESS = re.compile(r"[0-9a-f]{64}")
+_SHARD = re.compile(r"[0-9]{4,}\.jsonl\.gz")
+
+
+class Collected(NamedTuple):
+    """What a collection did to an arm. ``unused``: names of the source that no record knows."""
+
+    arm: str
+    added: int
+    updated: int
+    unchanged: int
+    documents: int
+    unused: tuple[str, ...]
+
+
+class Shelf:
+    """The arm ``arm`` of a study, for the edition that is prepared. ``anew``: what is there goes."""
+
+    def __init__(self, place: Study, arm: Arm, *, anew: bool, edition: str) -> None:
+        self._place, self._arm = place, arm
+        self._path = place.documents(arm.name)
+        self._claims_path = place.arm(arm.name) / "claims.jsonl"
+        self._entries: dict[str, Entry] = {}
+        self._places: dict[str, str] = {}
+        self._before = _documents(self._path)
+        frozen = _frozen(place, edition, arm.name)
+        self._kept = set(frozen.values())  # addresses that the bundles of other editions need
+        if anew and any(document.attested for document in self._before.values()):
+            raise UsageError(
+                f"the arm {arm.name} holds attested texts, which are not thrown away by the way",
+                place=str(self._path),
+                remedy="Take single texts out with `penmark withdraw ID`.",
+            )
+        if anew:
+            self._before = {}
+        elif not arm.persists:  # made anew for each edition; the earlier one has its manifest
+            self._before = {name: known for name, known in self._before.items() if name not in frozen}
+        self._salts = _salts(place)
+        self._elsewhere = {
+            value["id"]: path.parent.name
+            for path in sorted(place.corpus.glob("*/documents.jsonl"))
+            if path != self._path
+            for _, value in study.records(path)
+        }
+
+    def take(self, draft: Draft, faults: list[Fault]) -> None:
+        """Make a document of a draft; what is wrong goes to ``faults``."""
+        if draft.id in self._places:
+            fact = f"the id {draft.id} is already at {self._places[draft.id]}"
+            faults.append(Fault(draft.place, fact, "Give each text an id of its own."))
+            return
+        self._places[draft.id] = draft.place
+        if draft.id in self._elsewhere:
+            fact = f"the id {draft.id} is already in the arm {self._elsewhere[draft.id]}"
+            faults.append(Fault(draft.place, fact, "Ids are unique over all arms of a study."))
+            return
+        try:
+            made = entry(draft, self._arm.name, self._salt)
+        except PenmarkError as error:
+            faults.extend(error.faults)
+            return
+        known = self._before.get(draft.id)
+        if known is not None and known.address != made.document.address:
+            fact = f"the id {draft.id} stands in the arm {self._arm.name} with another text"
+            anew = "" if known.attested else f", or fill it again with `penmark collect {self._arm.name} --anew`"
+            faults.append(Fault(draft.place, fact, f"Give the new text an id of its own{anew}."))
+            return
+        self._entries[draft.id] = made
+
+    def _salt(self, name: str) -> bytes:
+        if name not in self._salts:
+            self._salts[name] = secrets.token_bytes(32)
+        return self._salts[name]
+
+    def store(self) -> Collected:
+        """Put everything on the disk."""
+        merged = self._before | {name: made.document for name, made in self._entries.items()}
+        texts = self._texts()
+        wanted = self._kept.union(*(_addresses(document) for document in merged.values()))
+        folder = self._place.arm(self._arm.name)
+        _keep(folder, texts, wanted)
+        claims = {v["document"]: v["claims"] for _, v in _lines(self._claims_path) if v["document"] in merged}
+        claims |= {name: made.claims for name, made in self._entries.items()}
+        told = [{"claims": claims[name], "document": name} for name in sorted(claims) if claims[name]]
+        _write(self._claims_path, told, needed=bool(told))
+        _write(self._path, [merged[n].model_dump(mode="json", by_alias=True) for n in sorted(merged)], needed=True)
+        _tidy(folder, wanted)
+        same = sum(self._before.get(name) == made.document for name, made in self._entries.items())
+        updated = sum(name in self._before for name in self._entries) - same
+        unused = frozenset[str]().union(*(made.unused for made in self._entries.values()))
+        added = len(self._entries) - same - updated
+        return Collected(self._arm.name, added, updated, same, len(merged), tuple(sorted(unused)))
+
+    def _texts(self) -> dict[str, bytes]:
+        """The texts that lie open, by address. Those of attested documents go to private places on the way."""
+        attested = [made for made in self._entries.values() if made.document.attested]
+        if attested:
+            salts = [{"document": name, "salt": salt.hex()} for name, salt in sorted(self._salts.items())]
+            _write_private(self._place.salts, b"".join(canon.encode(line) + b"\n" for line in salts))
+        for made in attested:
+            _write_private(self._place.private_texts / f"{made.document.address}.txt", made.text)
+        texts = {e.document.address: e.text for e in self._entries.values() if not e.document.attested}
+        return texts | {canon.sha256(e.draft): e.draft for e in self._entries.values() if e.draft is not None}
+
+
+# --- what is there -------------------------------------------------------------------------------------------------
+
+
+def _addresses(document: Document) -> list[str]:
+    """Under which names the bytes of a document lie in ``corpus/<arm>/``."""
+    own = [] if document.attested else [document.address]
+    return [*own, document.provenance.draft_sha256] if document.provenance.kind == "edited" else own
+
+
+def _documents(path: Path) -> dict[str, Document]:
+    found: dict[str, Document] = {}
+    if path.exists():
+        for number, line in study.lines(path):
+            try:
+                document = Document.model_validate_json(line)
+            except ValidationError as error:
+                raise study.validated(f"{path}:{number}", error.errors(include_url=False)) from None
+            if document.id in found:
+                remedy = "Remove one of the two lines, or restore the file."
+                raise PenmarkError(f"the id {document.id} a second time", place=f"{path}:{number}", remedy=remedy)
+            found[document.id] = document
+    return found
+
+
+def _lines(path: Path) -> Iterable[tuple[int, dict[str, Any]]]:
+    return study.records(path) if path.exists() else ()
+
+
+def _salts(place: Study) -> dict[str, bytes]:
+    return {value["document"]: bytes.fromhex(value["salt"]) for _, value in _lines(place.salts)}
+
+
+def _frozen(place: Study, edition: str, arm: str) -> dict[str, str]:
+    """Ids and addresses of the arm's documents in the manifests of other editions."""
+    found: dict[str, str] = {}
+    for other in place.editions():
+        if other.tag != edition:
+            rows = (value for _, value in _lines(other.manifest) if value.get("arm") == arm)
+            found |= {value["id"]: value["address"] for value in rows}
+    return found
+
+
+# --- writing -------------------------------------------------------------------------------------------------------
+
+
+def _write_private(path: Path, data: bytes) -> None:
+    if not path.exists() or study.read(path) != data:
+        study.write_private(path, data)
+
+
+def _write(path: Path, values: list[dict[str, Any]], *, needed: bool) -> None:
+    data = b"".join(canon.encode(value) + b"\n" for value in values)
+    if path.exists() and not needed:
+        path.unlink()
+    elif needed and not (path.exists() and study.read(path) == data):
+        study.write(path, data)
+
+
+def _keep(folder: Path, texts: dict[str, bytes], wanted: set[str]) -> None:
+    """Write the texts that are not there yet: loose, or in shards."""
+    sharded = folder.is_dir() and any(folder.glob("*.jsonl.gz"))
+    if not sharded and len(wanted) < study.LOOSE:
+        for address, raw in sorted(texts.items()):
+            if not (folder / f"{address}.txt").exists():
+                study.write(folder / f"{address}.txt", raw)
+        return
+    there = {address: raw for address, raw, _ in study.read_texts(folder) if _ADDRESS.fullmatch(address)}
+    loose = any(_ADDRESS.fullmatch(path.stem) for path in folder.glob("*.txt"))
+    if loose or not texts.keys() <= there.keys():
+        study.write_texts(folder, there | texts)
+
+
+def _tidy(folder: Path, wanted: set[str]) -> None:
+    """Remove loose texts that lie in shards, or that no document has any more."""
+    sharded = any(_SHARD.fullmatch(path.name) for path in folder.glob("*.jsonl.gz"))
+    for path in folder.glob("*.txt"):
+        if _ADDRESS.fullmatch(path.stem) and (sharded or path.stem not in wanted):
+            path.unlink()

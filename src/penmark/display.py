@@ -1,0 +1,307 @@
+"""How a figure of a file is shown, and where on earth it is from (docs/format.md, 10).
+
+The page and check 8 share this one reading: a citation names a place in a bundle, and that place has one text.
+*Reads* the bytes that its caller hands it by path. *Writes* nothing.
+*Never*: a rate that rounding makes 0 or 100 %, a blank shown as a number, a control character that reorders what is read.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import unicodedata
+from collections.abc import Callable
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Any
+from urllib.parse import parse_qsl, quote
+
+import polars as pl
+
+from penmark import canon
+from penmark.errors import PenmarkError
+
+NONE = "—"
+"""What stands where a file has no value."""
+NO_BREAK = "\u00a0"
+
+LABELS = {
+    "detector version": "Detector",
+    "detector version status": "Detector",
+    "detector version human_mix": "Detector, human texts answered",
+    "detector version ai_mix": "Detector, AI texts answered",
+    "arm": "Arm",
+    "slice_by slice": "Slice",
+    "group measure": "Texts, and what is counted",
+    "documents": "Texts in all",
+    "n": "With an answer",
+    "k": "Called AI",
+    "rate": "Rate",
+    "low high": "Interval",
+    "rate low high": "Rate and interval",
+    "worst_low worst_high": "Worst case",
+    "uncertain": "Uncertain",
+    "no_result": "No result",
+    "not_scannable": "Not scannable",
+    "not_run": "Not run",
+    "human_documents": "Human texts",
+    "human_n human_mix": "Human texts answered",
+    "false_positives": "False positives",
+    "fp_rate": "False-positive rate",
+    "fp_low fp_high": "Interval",
+    "fp_rate fp_low fp_high": "False-positive rate and interval",
+    "ai_documents": "AI texts",
+    "ai_n ai_mix": "AI texts answered",
+    "detections": "Detections",
+    "detection_rate": "Detection rate",
+    "detection_low detection_high": "Interval",
+    "detection_rate detection_low detection_high": "Detection rate and interval",
+    "declined": "Declined",
+    "failed": "Failed",
+    "in_doubt": "In doubt",
+    "first_scanned_at last_scanned_at": "Scanned",
+}
+"""What stands above the columns of a table on a page, by the columns of the file that are shown there."""
+
+_RATE = re.compile(r"[01]\.[0-9]{6}\Z")
+_GUARD = re.compile(r"'(?=[=+\-@\t\r\n])")
+"""The apostrophe that keeps a spreadsheet from running a cell, at its start; readers need not see it."""
+_HUNDREDTH = Decimal("0.01")
+_KEPT = "\n\t\u00ad\u200c\u200d"
+"""Control and format characters that do no harm: line end, tab, soft hyphen, the two joiners."""
+
+
+# --- one value -----------------------------------------------------------------------------------------------------
+
+
+def show(value: str, how: str) -> str:
+    """The text for ``value`` shown as ``how``; a blank is NONE. Raises ValueError for what cannot be shown so.
+
+    ``text`` as it is · ``words`` underscores as spaces · ``count`` 1,015 · ``percent`` 5.19 % of a rate in [0, 1],
+    ``points`` the same without the sign · ``level`` 95 % of 0.95 · ``day`` and ``time`` of an RFC 3339 time.
+    """
+    if value == "":
+        return NONE
+    match how:
+        case "text":
+            return plain(value[1:] if _GUARD.match(value) else value)
+        case "words":
+            return plain(value.replace("_", " "))
+        case "count":
+            return f"{int(value):,}"
+        case "percent":
+            return f"{_points(value)}{NO_BREAK}%"
+        case "points":
+            return _points(value)
+        case "level":
+            return f"{Decimal(value).scaleb(2).normalize():f}{NO_BREAK}%"
+        case "day":
+            return plain(value[:10])
+        case "time":
+            return plain(value.removesuffix("Z")[:19].replace("T", " ") + (" UTC" if value.endswith("Z") else ""))
+    raise ValueError(f"there is no way to show a value as {how!r}")
+
+
+def position(rate: str) -> str:
+    """Where on a scale from 0 to 100 % a rate of six decimals lies: "5.1900%", exactly."""
+    _check_rate(rate)
+    return f"{Decimal(rate).scaleb(2):.4f}%"
+
+
+def plain(text: str) -> str:
+    """``text`` with control and format characters that could hide or reorder it made visible, as ⟨U+202E⟩."""
+    if text.isprintable() and text.isascii():
+        return text
+    return "".join(
+        f"⟨U+{ord(c):04X}⟩" if c not in _KEPT and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") else c
+        for c in text
+    )
+
+
+def value_text(value: Any, how: str) -> str:
+    """The text for a JSON value: lists joined with commas, objects as ``key: value; …`` by key, nothing as "none"."""
+    match value:
+        case None:
+            return "none"
+        case True | False:
+            return "yes" if value else "no"
+        case int():
+            return show(str(value), "count" if how == "count" else "text")
+        case str():
+            return show(value, how)
+        case list():
+            return f"{len(value):,}" if how == "length" else ", ".join(value_text(v, how) for v in value) or "none"
+        case dict():
+            return "; ".join(f"{plain(k)}: {value_text(v, how)}" for k, v in sorted(value.items())) or "none"
+    raise ValueError(f"a {type(value).__name__} cannot be shown")
+
+
+def _points(rate: str) -> str:
+    _check_rate(rate)
+    exact = Decimal(rate).scaleb(2)
+    rounded = exact.quantize(_HUNDREDTH, rounding=ROUND_HALF_EVEN)
+    if rounded == 100 and exact != 100:
+        return ">99.99"
+    if rounded == 0 and exact != 0:
+        return "<0.01"
+    return f"{rounded:f}"
+
+
+def _check_rate(rate: str) -> None:
+    if not _RATE.match(rate) or Decimal(rate) > 1:
+        raise ValueError(f"{rate[:40]!r} is not a rate in [0, 1] with six decimals")
+
+
+# --- the places that a page cites ----------------------------------------------------------------------------------
+
+
+class Sources:
+    """The files of one bundle, read by path when they are first cited. ``read`` raises PenmarkError for what is not there."""
+
+    def __init__(self, read: Callable[[str], bytes]) -> None:
+        self._read = read
+        self._tables: dict[str, pl.DataFrame] = {}
+        self._values: dict[str, Any] = {}
+
+    def text(self, kind: str, reference: str, how: str) -> str:
+        """What a page shows for a citation: ``kind`` cell, quote or over. Raises PenmarkError naming ``reference``."""
+        find = {"cell": self._cell_text, "quote": self._quoted, "over": self._over}[kind]
+        try:
+            return find(reference, how)
+        except (ValueError, ArithmeticError) as error:
+            raise PenmarkError(str(error), place=reference, remedy="Cite a place that exists, shown in a way that fits it.") from None
+
+    def cell(self, reference: str) -> str:
+        """The cell FILE:ROW:COLUMN of a table, row 1 being the first after the header. Raises PenmarkError."""
+        path, row, column = split(reference)
+        table = self.table(path)
+        if column not in table.columns or not 1 <= row <= table.height:
+            raise PenmarkError("there is no such cell", place=reference, remedy="Cite a cell of a table of this bundle.")
+        return str(table.item(row - 1, column))
+
+    def rows(self, path: str) -> list[dict[str, str]]:
+        """All rows of a small table, as dicts of strings."""
+        return self.table(path).to_dicts()
+
+    def table(self, path: str) -> pl.DataFrame:
+        """A CSV as columns of strings; absent values are "". Raises PenmarkError where it is not one."""
+        if path not in self._tables:
+            data = self._read(path)
+            try:
+                frame = pl.read_csv(io.BytesIO(data), infer_schema=False, empty_string_is_null=False)
+            except (pl.exceptions.PolarsError, ValueError) as error:
+                fact = str(error).splitlines()[0] if str(error) else type(error).__name__
+                raise PenmarkError(f"is not a table ({fact})", place=path, remedy="Get the bundle again.") from None
+            self._tables[path] = frame.fill_null("")
+        return self._tables[path]
+
+    def value(self, path: str, pointer: str = "") -> Any:
+        """The value at an RFC 6901 pointer of a canonical JSON file, or of line N of FILE.jsonl:N. Raises PenmarkError."""
+        if path not in self._values:
+            name, _, line = path.partition(":")
+            data = self._read(name)
+            if line != "":
+                held = data.split(b"\n")[:-1]
+                if not re.fullmatch(r"[1-9][0-9]{0,8}", line) or int(line) > len(held):
+                    raise PenmarkError("there is no such line", place=path)
+                data = held[int(line) - 1]
+            self._values[path] = canon.decode(data, place=path)
+        found = self._values[path]
+        for part in pointer.split("/")[1:]:
+            key = part.replace("~1", "/").replace("~0", "~")
+            if isinstance(found, dict) and key in found:
+                found = found[key]
+            elif isinstance(found, list) and re.fullmatch(r"0|[1-9][0-9]{0,8}", key) and int(key) < len(found):
+                found = found[int(key)]
+            else:
+                raise PenmarkError("there is nothing there", place=f"{path}#{pointer}")
+        return found
+
+    def _cell_text(self, reference: str, how: str) -> str:
+        return show(self.cell(reference), how)
+
+    def _quoted(self, reference: str, how: str) -> str:
+        path, _, pointer = reference.partition("#")
+        return value_text(self.value(path, pointer), how)
+
+    def _over(self, reference: str, how: str) -> str:
+        """OPERATION FILE[:COLUMN][?COLUMN=VALUE&…] over the rows that match."""
+        operation, _, rest = reference.partition(" ")
+        rest, _, wanted = rest.partition("?")
+        path, _, column = rest.partition(":")
+        if operation == "sha256":
+            return canon.sha256(self._read(path))
+        table = self.table(path)
+        matches = parse_qsl(wanted, keep_blank_values=True, strict_parsing=True) if wanted else []
+        missing = {name for name, _ in matches} | ({column} if column else set())
+        if missing - set(table.columns):
+            raise ValueError(f"{path} has no column {', '.join(sorted(missing - set(table.columns)))}")
+        for name, value in matches:
+            table = table.filter(pl.col(name) == value)
+        if operation == "count":
+            return show(str(table.height), how)
+        return show(_fold(operation, table.get_column(column)), how)
+
+
+def _fold(operation: str, column: pl.Series) -> str:
+    """The least, most or sum of a column of decimals, the earliest or latest of times; blanks left out, "" where none is left."""
+    held = {v: n for v, n in column.value_counts().iter_rows() if v != ""}
+    if not held:
+        return ""
+    match operation:
+        case "earliest":
+            return min(held)
+        case "latest":
+            return max(held)
+        case "least":
+            return min(held, key=Decimal)
+        case "most":
+            return max(held, key=Decimal)
+        case "sum":
+            return f"{sum((Decimal(v) * n for v, n in held.items()), Decimal(0)):f}"
+    raise ValueError(f"there is no operation {operation!r}")
+
+
+def split(reference: str) -> tuple[str, int, str]:
+    """File, row and column of FILE:ROW:COLUMN. Raises PenmarkError where it has another form."""
+    match = re.fullmatch(r"([^:?#]+):([1-9][0-9]{0,8}):([a-z0-9_]+)", reference)
+    if match is None:
+        raise PenmarkError("is not FILE:ROW:COLUMN", place=reference)
+    return match[1], int(match[2]), match[3]
+
+
+def where(**wanted: str) -> str:
+    """The filter of an ``over`` citation: ``?arm=A&grade=archived``."""
+    return "?" + "&".join(f"{name}={quote(value, safe='')}" for name, value in wanted.items()) if wanted else ""
+
+
+# --- Table 1 for terminals and READMEs -----------------------------------------------------------------------------
+
+
+def markdown_table1(table1: bytes) -> str:
+    """Table 1 as a Markdown table: false positives first, each count as k of n, each rate with its interval."""
+    rows = Sources(lambda path: table1).rows("tables/table1.csv")
+    head = ("detector", "false positives", "rate (interval)", "detections", "rate (interval)", "boundary", "status")
+    lines = [head, ("---",) * len(head)]
+    for row in rows:
+        name = row["detector"] + (f" {row['version']}" if row["version"] else "")
+        lines.append(
+            (
+                name + (" (the operator's own)" if row["relation"] == "own" else ""),
+                *_measured(row, "human_n", "false_positives", "fp"),
+                *_measured(row, "ai_n", "detections", "detection"),
+                row["boundary"],
+                row["status"],
+            )
+        )
+    return "\n".join("| " + " | ".join(_inline(cell) for cell in line) + " |" for line in lines)
+
+
+def _measured(row: dict[str, str], n: str, k: str, name: str) -> tuple[str, str]:
+    if row[f"{name}_rate"] == "":
+        return f"{NONE} of {row[n] or '0'}", NONE
+    low, high = (show(row[f"{name}_{end}"], "points") for end in ("low", "high"))
+    return f"{row[k]} of {row[n]}", f"{show(row[f'{name}_rate'], 'percent')} ({low}–{high})"
+
+
+def _inline(text: str) -> str:
+    return re.sub(r"([\\|`*_<>\[\]])", r"\\\1", plain(text).replace("\n", " ").replace("\t", " "))

@@ -1,0 +1,295 @@
+"""The ground that answers stand on: the sealed promise, and the frozen documents as columns, with their bytes.
+
+*Reads* protocol.json, detectors/, seals/ and manifest.jsonl of an edition; of the study the seed, the salts and the texts.
+*Writes* nothing but a temporary copy of sharded texts. *Never* gives out a text whose address is another.
+A document is known by its position in the manifest (from 0), so that a million of them stay small.
+"""
+
+from __future__ import annotations
+
+import bisect
+import os
+import re
+import tempfile
+import threading
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from pydantic import ValidationError
+
+from penmark import canon, cards, protocol, study
+from penmark.errors import PenmarkError, UsageError
+from penmark.records import Document, Protocol, Seal, SealedCard
+from penmark.study import Edition, Study
+
+_HEX64 = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What was sealed: the protocol, the cards by detector, the digests of their files, and of the corpus seal."""
+
+    edition: Edition
+    protocol: Protocol
+    cards: dict[str, SealedCard]
+    card_sha256: dict[str, str]
+    corpus_sha256: str
+
+
+def ground(edition: Edition, *, verb: str) -> Ground:
+    """The sealed ground of an edition, for ``verb`` ("scan", "record"), each file held against its seal.
+
+    Raises UsageError, with the next command to run, where a seal is missing or the evidence is already sealed.
+    """
+    promise, corpus = _seal(edition, "promise", verb), _seal(edition, "corpus", verb)
+    if edition.seal("evidence").exists():
+        raise UsageError(
+            f"the evidence of {edition.tag} is sealed: no answer can be added",
+            place=str(edition.seal("evidence")),
+            remedy="Answers given from now on belong to the next edition: `penmark init` starts it.",
+        )
+    promised = protocol.read_sealed(edition)
+    names = [detector.name for detector in promised.detectors]
+    sealed = {"protocol.json": promise, "manifest.jsonl": corpus}
+    sealed |= {f"detectors/{name}.json": promise for name in names}
+    digests = {path: _as_sealed(edition, path, seal) for path, seal in sealed.items()}
+    return Ground(
+        edition=edition,
+        protocol=promised,
+        cards={name: cards.sealed(edition, name) for name in names},
+        card_sha256={name: digests[f"detectors/{name}.json"] for name in names},
+        corpus_sha256=canon.sha256(study.read(edition.seal("corpus"))),
+    )
+
+
+def _seal(edition: Edition, name: str, verb: str) -> Seal:
+    path = edition.seal(name)
+    if not path.exists():
+        missing, command = {
+            "promise": ("nothing is promised yet", "commit"),
+            "corpus": ("the corpus is not frozen", "freeze"),
+        }[name]
+        pilot = "; `penmark scan --pilot` tries the detectors on practice texts before that" if verb == "scan" else ""
+        raise UsageError(
+            f"{edition.tag}: {missing}, so there is nothing to {verb} against",
+            place=str(path),
+            remedy=f"Run `penmark {command}` first{pilot}.",
+        )
+    try:
+        return Seal.model_validate_json(study.read(path))
+    except ValidationError as error:
+        raise study.validated(str(path), error.errors()) from None
+
+
+def _as_sealed(edition: Edition, path: str, seal: Seal) -> str:
+    digest = canon.sha256(study.read(edition.root / path))
+    if seal.digests.get(path) != digest:
+        raise PenmarkError(
+            f"is not the file that the {seal.kind} seal names",
+            place=str(edition.root / path),
+            remedy="Restore the sealed file (from git, say); a change of rules is an amendment and binds the next edition.",
+        )
+    return digest
+
+
+def seed(place: Study, promised: Protocol) -> bytes:
+    """The secret seed: 32 bytes whose digest the promise names. Raises PenmarkError where it is another."""
+    raw = study.read(place.seed, limit=4096)
+    if canon.sha256(raw) != promised.seed_sha256:
+        raise PenmarkError(
+            "is not the seed whose digest is in the promise",
+            place=str(place.seed),
+            remedy="Restore the file `private/seed` that this edition was committed with.",
+        )
+    return raw
+
+
+# --- documents as columns ------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Documents:
+    """The frozen documents: ids, arms and addresses by position."""
+
+    arms: list[str]
+    ids: list[str] = field(default_factory=list)
+    attested: bytearray = field(default_factory=bytearray)
+    _arm: array[int] = field(default_factory=lambda: array("H"))
+    _addresses: bytearray = field(default_factory=bytearray)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def add(self, document: Document) -> None:
+        """Take the next document of the manifest."""
+        self.ids.append(document.id)
+        self.attested.append(document.attested)
+        self._arm.append(self.arms.index(document.arm))
+        self._addresses += bytes.fromhex(document.address)
+
+    def address(self, position: int) -> str:
+        """The address, 64 hexadecimal digits."""
+        return self.key(position).hex()
+
+    def key(self, position: int) -> bytes:
+        """The address, 32 bytes."""
+        return bytes(self._addresses[32 * position : 32 * position + 32])
+
+    def arm(self, position: int) -> str:
+        """The name of the arm."""
+        return self.arms[self._arm[position]]
+
+    def position(self, name: str) -> int | None:
+        """Where the document of that id stands, or None. The ids of each arm are sorted, and no two are equal."""
+        low = 0
+        for number in range(len(self.arms)):
+            high = bisect.bisect_right(self._arm, number, low)
+            at = bisect.bisect_left(self.ids, name, low, high)
+            if at < high and self.ids[at] == name:
+                return at
+            low = high
+        return None
+
+    def positions(self, arm: str) -> list[int]:
+        """The positions of an arm's documents, in manifest order (by id)."""
+        number = self.arms.index(arm)
+        return list(range(bisect.bisect_left(self._arm, number), bisect.bisect_right(self._arm, number)))
+
+
+def documents(ground: Ground, see: Callable[[int, Document], None] = lambda position, document: None) -> Documents:
+    """The frozen documents. ``see`` is shown each one, with all its fields, as it goes by."""
+    found = Documents([arm.name for arm in ground.protocol.arms])
+    for position, document in enumerate(_manifest(ground)):
+        found.add(document)
+        see(position, document)
+    return found
+
+
+def _manifest(ground: Ground) -> Iterator[Document]:
+    lines = study.lines(ground.edition.manifest)
+    next(lines, None)  # the head: counts by arm
+    for number, line in lines:
+        try:
+            yield Document.model_validate_json(line)
+        except ValidationError as error:
+            raise study.validated(f"{ground.edition.manifest}:{number}", error.errors()) from None
+
+
+# --- texts ---------------------------------------------------------------------------------------------------------
+
+
+class Texts:
+    """The bytes of the frozen documents, from ``corpus/<arm>/`` and ``private/texts``, each held against its address."""
+
+    def __init__(self, place: Study, documents: Documents) -> None:
+        self._study, self._documents = place, documents
+        self._spools: dict[str, _Spool] = {}
+        self._lock = threading.Lock()
+        self._salts = _salts(place)
+
+    def name(self, position: int) -> str:
+        """The document's id."""
+        return self._documents.ids[position]
+
+    def address(self, position: int) -> str:
+        """The document's address."""
+        return self._documents.address(position)
+
+    def salt(self, position: int) -> bytes | None:
+        """The salt of an attested document, else None. Raises PenmarkError where it is missing."""
+        if not self._documents.attested[position]:
+            return None
+        name = self._documents.ids[position]
+        if name not in self._salts:
+            raise PenmarkError(
+                f"there is no salt for the attested document {name}",
+                place=str(self._study.salts),
+                remedy="Restore the file; a text that was withdrawn cannot be asked about.",
+            )
+        return self._salts[name]
+
+    def digest(self, position: int, raw: bytes) -> str:
+        """The address of ``raw`` as a text of, or an answer about, that document: plain, or keyed with its salt."""
+        salt = self.salt(position)
+        return canon.sha256(raw) if salt is None else canon.keyed(salt, raw)
+
+    def text(self, position: int) -> str:
+        """The text, unchanged. Raises PenmarkError where it is missing, another, or not UTF-8."""
+        raw, place = self._read(position), f"document {self._documents.ids[position]}"
+        if self.digest(position, raw) != self._documents.address(position):
+            raise PenmarkError(
+                "the stored text is not the frozen one (its address differs)",
+                place=place,
+                remedy="Restore the text; the corpus is sealed.",
+            )
+        try:
+            return raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise PenmarkError(f"the text is not UTF-8 ({error.reason} at byte {error.start})", place=place) from None
+
+    def _read(self, position: int) -> bytes:
+        arm, name = self._documents.arm(position), f"{self._documents.address(position)}.txt"
+        attested = self._documents.attested[position]
+        loose = self._study.private_texts / name if attested else self._study.arm(arm) / name
+        if attested or loose.exists():
+            return study.read(loose)
+        with self._lock:  # several detectors ask side by side
+            if arm not in self._spools:
+                self._spools[arm] = _Spool(self._study.arm(arm))
+        raw = self._spools[arm].read(self._documents.key(position))
+        if raw is None:
+            raise PenmarkError(
+                f"the text of document {self._documents.ids[position]} is missing",
+                place=str(loose),
+                remedy="Restore it from where it came; the corpus is sealed, so it cannot be left out.",
+            )
+        return raw
+
+
+class _Spool:
+    """The sharded texts of one arm, unpacked into a temporary file that goes with the process; found by address."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the scan
+        keys, starts = bytearray(), array("q")
+        end = 0
+        for address, raw, place in study.read_texts(folder):
+            if not _HEX64.fullmatch(address):
+                raise PenmarkError(f"{address!r} is not an address", place=place)
+            keys += bytes.fromhex(address)
+            starts.append(end)
+            end += self._file.write(len(raw).to_bytes(8, "big") + raw)
+        self._file.flush()
+        order = sorted(range(len(starts)), key=lambda i: keys[32 * i : 32 * i + 32])
+        self._keys = b"".join(bytes(keys[32 * i : 32 * i + 32]) for i in order)
+        self._starts = array("q", (starts[i] for i in order))
+
+    def read(self, key: bytes) -> bytes | None:
+        low, high = 0, len(self._starts)
+        while low < high:
+            middle = (low + high) // 2
+            if self._keys[32 * middle : 32 * middle + 32] < key:
+                low = middle + 1
+            else:
+                high = middle
+        if self._keys[32 * low : 32 * low + 32] != key:
+            return None
+        size = int.from_bytes(os.pread(self._file.fileno(), 8, self._starts[low]), "big")
+        return os.pread(self._file.fileno(), size, self._starts[low] + 8)
+
+
+def _salts(place: Study) -> dict[str, bytes]:
+    if not place.salts.exists():
+        return {}
+    found: dict[str, bytes] = {}
+    for number, value in study.records(place.salts):
+        where = f"{place.salts}:{number}"
+        if set(value) != {"document", "salt"} or not _HEX64.fullmatch(str(value["salt"])):
+            raise PenmarkError("is not {document, salt}", place=where)
+        if value["document"] in found:
+            raise PenmarkError(f"a second salt for {value['document']}", place=where)
+        found[value["document"]] = bytes.fromhex(value["salt"])
+    return found

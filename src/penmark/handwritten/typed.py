@@ -1,0 +1,176 @@
+"""From nodes to a strict record, with every fault of the values in one pass.
+
+A scalar becomes a number or a truth value only where the record wants one and only in its exact spelling; else it stays
+the string that was written. Unknown keys are faults, and are left out so that everything else is judged as well.
+"""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Iterable
+from datetime import date
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from penmark import records
+from penmark.errors import Fault, did_you_mean
+from penmark.handwritten.nodes import Loc, Node, at, inner
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def _pattern(kind: Any) -> str:
+    return str(get_args(kind)[1].pattern)
+
+
+_SPELLED = {
+    _pattern(records.Date): "a date (YYYY-MM-DD)",
+    _pattern(records.Time): "a time in UTC (2026-11-30T12:00:00Z)",
+    _pattern(records.Digest): "a SHA-256 digest (64 lower-case hexadecimal digits)",
+    _pattern(records.Decimals): "a decimal number (0.5, 65, 1e-3)",
+    _pattern(records.Pointer): "a JSON pointer (/result/score)",
+    _pattern(records.DetectorName): "a name of lower-case letters, digits, dots and hyphens",
+    _pattern(records.ArmName): "a name of letters, digits, hyphens and underscores",
+    _pattern(records.EditionTag): "an edition's tag (BENCH-2026-Q4)",
+}
+
+
+class Sheet:
+    """One file as nodes, and the faults found in it so far."""
+
+    def __init__(self, place: str, root: Node, faults: list[Fault]) -> None:
+        self.place, self.root, self.faults = place, root, faults
+
+    def record(self, model: type[M]) -> M | None:
+        """The record, or None where it has faults of its own."""
+        if not isinstance(self.root.value, dict):
+            self.add((), "is not a mapping", "Write lines of the form `key: value`.")
+            return None
+        values = self._mapping(self.root.value, model, ())
+        try:
+            return model.model_validate(values)
+        except ValidationError as error:
+            for each in error.errors(include_url=False):
+                self.add(each["loc"], *_told(dict(each)))
+        return None
+
+    def add(self, loc: Loc, fact: str, remedy: str | None = None) -> None:
+        """Note a fault at the line of ``loc``, or of the nearest thing around it that is written."""
+        node, names = self.root, list[str]()
+        for part in loc:
+            found = inner(node, part)
+            names.append(_name(found, part))
+            node = found if found is not None else node
+        label = ".".join(names)
+        self.faults.append(Fault(f"{self.place}:{node.line}", f"{label}: {fact}" if label else fact, remedy))
+
+    def _typed(self, node: Node, kind: Any, loc: Loc) -> Any:
+        kind, pattern, optional = _bare(kind)
+        match node.value:
+            case dict() as held:
+                return self._mapping(held, kind, loc)
+            case list() as items:
+                each = get_args(kind)[0] if get_origin(kind) is tuple else None
+                return tuple(self._typed(item, each, (*loc, n)) for n, item in enumerate(items))
+            case str() as word:
+                return self._word(word, kind, pattern, loc)
+        # A key with nothing after it: an empty list or mapping, where the record wants one.
+        return None if optional or get_origin(kind) not in (tuple, dict) else get_origin(kind)()
+
+    def _word(self, word: str, kind: Any, pattern: str | None, loc: Loc) -> Any:
+        if kind is int and re.fullmatch(r"-?(0|[1-9][0-9]{0,15})", word):
+            return int(word)
+        if kind is bool and word in ("true", "false"):
+            return word == "true"
+        if pattern == _pattern(records.Date) and re.search(pattern, word) and not _on_calendar(word):
+            self.add(loc, f"{word!r} is not on the calendar")
+        if any("\ud800" <= c <= "\udfff" for c in word):
+            self.add(loc, "holds half of a surrogate pair", "Write the character itself.")
+            return ""
+        return word
+
+    def _mapping(self, held: dict[str, Node], kind: Any, loc: Loc) -> dict[str, Any]:
+        model = kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+        fields = (
+            {f.alias or n: f.rebuild_annotation() for n, f in model.model_fields.items()} if model is not None else {}
+        )
+        other = get_args(kind)[1] if get_origin(kind) is dict else None
+        out = {}
+        for key, node in held.items():
+            if not key:
+                continue  # a fault already
+            if model is not None and key not in fields:
+                self.faults.append(self._unknown(node.line, key, fields, loc))
+            else:
+                out[key] = self._typed(node, fields.get(key, other), (*loc, key))
+        return out
+
+    def _unknown(self, line: int, key: str, fields: Iterable[str], loc: Loc) -> Fault:
+        around = _name(at(self.root, loc), loc[-1]) if loc else None
+        fact = f"unknown key `{key}`" + (f" in {around}" if around is not None else "") + did_you_mean(key, fields)
+        return Fault(f"{self.place}:{line}", fact, f"The keys here: {', '.join(fields)}.")
+
+
+def _bare(kind: Any) -> tuple[Any, str | None, bool]:
+    """An annotation without None and Annotated, the pattern that it carried, and whether None is allowed."""
+    pattern, optional = None, False
+    while True:
+        origin = get_origin(kind)
+        if origin is Annotated:
+            kind, *notes = get_args(kind)
+            pattern = next((p for note in notes if (p := getattr(note, "pattern", None)) is not None), pattern)
+        elif origin in (Union, types.UnionType):
+            optional = type(None) in get_args(kind)
+            kind = next(each for each in get_args(kind) if each is not type(None))
+        else:
+            return kind, pattern, optional
+
+
+def _name(node: Node | None, part: str | int) -> str:
+    """What a person would call it: an item of a list by its name where it has one, else by its number from 1."""
+    if isinstance(part, str):
+        return part
+    named = inner(node, "name")
+    return named.value if named is not None and isinstance(named.value, str) else str(part + 1)
+
+
+def _on_calendar(word: str) -> bool:
+    try:
+        date.fromisoformat(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _told(error: dict[str, Any]) -> tuple[str, str | None]:
+    """A fault of pydantic's in words that one can read aloud: fact and remedy."""
+    given, context = error.get("input"), error.get("ctx", {})
+    shown = f"{given!r}" if isinstance(given, str | int) else "a list" if isinstance(given, tuple) else "a mapping"
+    match error["type"]:
+        case "missing":
+            return "is missing", "Write it; docs/schemas says what it holds."
+        case "value_error":
+            return str(context.get("error", error["msg"])), None
+        case _ if given is None:
+            return "is empty", "Write a value, or remove the key where it has a default."
+        case "literal_error":
+            allowed = re.findall(r"'([^']*)'", str(context.get("expected", "")))
+            near = did_you_mean(given, allowed) if isinstance(given, str) else ""
+            return f"{shown} is not possible here{near}", f"Possible: {', '.join(allowed)}."
+        case "string_pattern_mismatch":
+            return f"{shown} is not {_SPELLED.get(str(context.get('pattern')), 'spelled as it must be')}", None
+        case "int_type":
+            return f"{shown} is not a whole number", "Write digits alone, like 150."
+        case "bool_type":
+            return f"{shown} is neither true nor false", "Write true or false."
+        case "string_type":
+            return f"is {shown} where one text belongs", "Write one value."
+        case "tuple_type":
+            return f"is {shown} where a list belongs", "Write one item a line, each after a hyphen."
+        case "dict_type" | "model_type":
+            return f"is {shown} where a mapping belongs", "Write lines of the form `key: value` under it."
+        case "too_short":
+            return "has no item", "Write at least one."
+    return f"{shown}: {error['msg'][:1].lower()}{error['msg'][1:]}", None

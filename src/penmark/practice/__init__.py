@@ -1,0 +1,1 @@
+"""Practice texts for ``penmark scan --pilot``: they belong to no arm and have no truth."""

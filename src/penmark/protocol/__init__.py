@@ -1,0 +1,142 @@
+"""The protocol: what a study promises, for people (``protocol.yaml``) and for machines (``protocol.json``).
+
+*Reads* both, and the templates that ship. *Writes* nothing.
+*Never* fills in what a person must decide: a template says ``<...>`` there, and ``placeholders`` finds it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from penmark import canon, handwritten, study
+from penmark.errors import PenmarkError, did_you_mean
+from penmark.handwritten import Remark
+from penmark.protocol.departing import Departure, departures, departures_csv, quarter
+from penmark.protocol.templates import TEMPLATES, Skeleton, UnknownTemplate, fill, followed, template
+from penmark.records import FORMAT, Arm, Protocol
+
+__all__ = [
+    "TEMPLATES",
+    "Departure",
+    "Skeleton",
+    "UnknownTemplate",
+    "canonical",
+    "departures",
+    "departures_csv",
+    "fill",
+    "followed",
+    "load",
+    "placeholders",
+    "quarter",
+    "read_sealed",
+    "template",
+]
+
+SLICES = ("register", "subgroup", "model", "style", "provider", "language", "topic", "author", "source")
+"""What a quota may ask for."""
+MAX_SEALED = 2**24
+"""A sealed protocol is not larger than this (bytes)."""
+_PLACEHOLDER = re.compile(r"<[^<>\n]{1,200}>")
+
+
+def load(path: Path) -> Protocol:
+    """The protocol that a person wrote. Raises FaultsError with every fault, ``protocol.yaml:17: …``."""
+    return handwritten.read(path, Protocol, _further)
+
+
+def canonical(protocol: Protocol) -> bytes:
+    """The bytes of ``protocol.json``: every field, canonical."""
+    return canon.encode(protocol.model_dump(mode="json", by_alias=True))
+
+
+def read_sealed(edition: study.Edition) -> Protocol:
+    """The protocol of ``protocol.json``. Raises PenmarkError unless it is whole, canonical, and of this format."""
+    path = edition.protocol_json
+    data = study.read(path, limit=MAX_SEALED)
+    value = canon.decode(data, place=str(path))
+    if isinstance(value, dict) and value.get("format") != FORMAT:
+        raise PenmarkError(
+            f"is of format {value.get('format')}; this release reads {FORMAT}",
+            place=str(path),
+            remedy="Use the penmark release that wrote it.",
+        )
+    try:
+        found = Protocol.model_validate_json(data)
+    except ValidationError as error:
+        raise study.validated(str(path), error.errors(include_url=False)) from None
+    if canonical(found) != data:
+        raise PenmarkError(
+            "leaves fields out", place=str(path), remedy="A sealed protocol has every field; restore the file."
+        )
+    return found
+
+
+def placeholders(protocol: Protocol) -> list[tuple[str, str]]:
+    """Where a person must still decide: path (``people.0.name``) and text (``<your name>``) of each ``<...>`` left."""
+    return list(_placeholders(protocol.model_dump(mode="json", by_alias=True), ""))
+
+
+def _placeholders(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    match value:
+        case str():
+            yield from ((path, text) for text in _PLACEHOLDER.findall(value))
+        case list():
+            for number, item in enumerate(value):
+                yield from _placeholders(item, f"{path}.{number}")
+        case dict():
+            for key, item in value.items():
+                yield from ((f"{path}.{key}".lstrip("."), text) for text in _PLACEHOLDER.findall(key))
+                yield from _placeholders(item, f"{path}.{key}".lstrip("."))
+
+
+def _further(protocol: Protocol) -> Iterator[Remark]:
+    """What no single field shows: limits that exclude everything, quotas for what the arm does not make."""
+    if protocol.format != FORMAT:
+        yield Remark(
+            ("format",),
+            f"{protocol.format} is not the format of this release",
+            f"Leave the key out, or write {FORMAT}.",
+        )
+    for number, arm in enumerate(protocol.arms):
+        yield from _arm(arm, ("arms", number))
+    names = [authority.name for authority in protocol.authorities]
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            yield Remark(("authorities", number), "this authority is named twice", "Ask another one.")
+
+
+def _arm(arm: Arm, at: handwritten.Loc) -> Iterator[Remark]:
+    if arm.words is not None and arm.words.minimum > arm.words.maximum:
+        yield Remark((*at, "words"), f"the minimum, {arm.words.minimum}, is above the maximum, {arm.words.maximum}")
+    cells = [tuple(sorted(quota.where.items())) for quota in arm.quotas]
+    for number, quota in enumerate(arm.quotas):
+        place = (*at, "quotas", number)
+        if cells[number] in cells[:number]:
+            yield Remark(place, "this quota stands twice", "Keep one of them.")
+        for key in quota.where:
+            if key not in SLICES:
+                yield Remark(
+                    place,
+                    f"a quota cannot ask for `{key}`{did_you_mean(key, SLICES)}",
+                    f"It can ask for {', '.join(SLICES)}.",
+                )
+    if arm.generation is None:
+        return
+    for key, known in (
+        ("model", [model.model for model in arm.generation.models]),
+        ("provider", [model.provider for model in arm.generation.models]),
+        ("style", [style.name for style in arm.generation.styles]),
+    ):
+        for number, quota in enumerate(arm.quotas):
+            name = quota.where.get(key)
+            if name is not None and name not in known:
+                yield Remark(
+                    (*at, "quotas", number),
+                    f"the {key} {name!r} is not among those of the arm's generation{did_you_mean(name, known)}",
+                    f"Name one of {', '.join(dict.fromkeys(known))}.",
+                )

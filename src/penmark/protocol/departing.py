@@ -1,0 +1,192 @@
+"""How a protocol departs from the template that it follows: computed, never declared.
+
+*Reads* and *writes* nothing. The same protocol and cards give the same list in the same order, wherever it is computed:
+rules of the edition, then arm by arm in the template's order, then arms of the study's own, then detectors.
+*Never* judges: a scaled-down study is a fine study whose readers know what was scaled down.
+"""
+
+from __future__ import annotations
+
+import calendar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from penmark import study
+from penmark.protocol import arms
+from penmark.protocol.templates import followed
+from penmark.records import Card, Detector, Protocol
+
+
+class Departure(NamedTuple):
+    """One difference: a stable id of the rule, what template and study say, and what it means, in one sentence."""
+
+    rule: str
+    template: str
+    study: str
+    explanation: str
+
+
+def departures(protocol: Protocol, cards: Mapping[str, Card]) -> list[Departure]:
+    """Every departure of ``protocol`` from its template. ``cards``: by the name of the detector.
+
+    Raises UnknownTemplate (a PenmarkError) where it follows a template that this release does not ship.
+    """
+    if protocol.template is None:
+        return [
+            Departure(
+                "no-template",
+                "",
+                "",
+                "The protocol follows no template, so nothing says how it differs from a known one.",
+            )
+        ]
+    base = followed(protocol.template).protocol
+    return [Departure(*each) for each in _all(base, protocol, cards)]
+
+
+def departures_csv(found: Iterable[Departure]) -> bytes:
+    """The bytes of ``tables/departures.csv``."""
+    rows = ((number, *departure) for number, departure in enumerate(found, 1))
+    return study.csv_bytes(("number", "rule", "template", "study", "explanation"), rows)
+
+
+Row = tuple[str, str, str, str]
+
+
+def _all(base: Protocol, given: Protocol, cards: Mapping[str, Card]) -> Iterator[Row]:
+    yield from _edition(base, given)
+    yield from _scoring(base, given)
+    known = {arm.name: arm for arm in given.arms}
+    for arm in base.arms:
+        if arm.name in known:
+            yield from arms.compared(arm, known[arm.name])
+        else:
+            yield (
+                "arm-missing",
+                f"arm {arm.name}: {arm.documents} documents",
+                "not in this study",
+                arms.MISSING[arm.truth],
+            )
+    for arm in given.arms:
+        if arm.name not in {each.name for each in base.arms}:
+            yield (
+                "extra-arm",
+                "no such arm",
+                f"arm {arm.name}: {arm.documents} documents, truth {arm.truth}",
+                "The template does not know this arm; it counts in the headline rates only if it says headline.",
+            )
+    for detector in given.detectors:
+        yield from _detector(detector, cards.get(detector.name))
+
+
+def _edition(base: Protocol, given: Protocol) -> Iterator[Row]:
+    if given.schedule.strip().casefold() != base.schedule.casefold():
+        yield (
+            "schedule",
+            base.schedule,
+            given.schedule,
+            "Editions come at another rhythm, so trends are not told quarter by quarter.",
+        )
+    first, last = quarter(given.edition)
+    if not first <= given.window.opens <= given.window.closes <= last:
+        yield (
+            "edition-quarter",
+            f"{given.edition}: {first} to {last}",
+            f"{given.window.opens} to {given.window.closes}",
+            "The scan window does not lie in the quarter that the edition's tag names.",
+        )
+    for person in given.people:
+        if person.interests.strip() == "":
+            yield (
+                "interests",
+                "stated",
+                f"nothing stated by {person.name}",
+                "A reader cannot tell what this person gains by the results.",
+            )
+    asked, wanted = len({a.url for a in given.authorities}), len(base.authorities)
+    if asked < wanted:
+        yield (
+            "authorities",
+            f"{wanted} timestamp authorities",
+            f"{asked}",
+            "The times of the seals rest on fewer independent clocks than the template asks for.",
+        )
+
+
+def _scoring(base: Protocol, given: Protocol) -> Iterator[Row]:
+    meanings = {
+        "interval": (
+            "interval",
+            "Intervals are computed by another method and cannot be laid beside those of the template.",
+        ),
+        "level": ("level", "Intervals cover at another level and cannot be laid beside those of the template."),
+        "scans": ("scans", "A document is scanned another number of times."),
+        "attempts": (
+            "attempts",
+            "A failed request is tried another number of times, which changes how many pairs have no result.",
+        ),
+        "ask_again_in_doubt": (
+            "ask-again",
+            "A question whose answer was lost may be asked twice, and the vendor may have seen both.",
+        ),
+        "on_version_change": ("version-change", "A detector that changes during the scan is treated otherwise."),
+    }
+    for field, (rule, meaning) in meanings.items():
+        before, after = getattr(base, field), getattr(given, field)
+        if before != after:
+            yield rule, _word(before), _word(after), meaning
+    for finding in sorted({**base.screening, **given.screening}):
+        before, after = base.screening.get(finding), given.screening.get(finding)
+        if before != after:
+            yield (
+                "screening",
+                f"{finding}: {before or 'as penmark has it'}",
+                f"{finding}: {after or 'as penmark has it'}",
+                "This finding of the screening stops the freeze, or does not, otherwise than in the template.",
+            )
+
+
+def _detector(detector: Detector, card: Card | None) -> Iterator[Row]:
+    if detector.settings:
+        sent = ", ".join(f"{key} = {value}" for key, value in sorted(detector.settings.items()))
+        yield (
+            "settings",
+            f"{detector.name}: the vendor's defaults",
+            sent,
+            "The detector is not read as an ordinary user would read it.",
+        )
+    if detector.relation == "free credits":
+        yield (
+            "free-access",
+            f"{detector.name}: an account that the operator pays for",
+            "free credits",
+            "The vendor gave the access, so it may know the account and has given something.",
+        )
+    if card is None:
+        return
+    rule = card.boundary if detector.rule is None else detector.rule
+    if str(rule) != str(card.boundary):
+        yield (
+            "tuned-boundary",
+            f"{detector.name}: {card.boundary} (its own default)",
+            str(rule),
+            "The boundary is not the detector's own default, so the rates are not what its ordinary user meets.",
+        )
+    if rule.confidence != "documented":
+        yield (
+            "boundary-evidence",
+            f"{detector.name}: a documented boundary",
+            f"{rule} ({rule.confidence})",
+            "The vendor does not document this boundary as its default; the rule's source says what it rests on.",
+        )
+
+
+def quarter(tag: str) -> tuple[str, str]:
+    """First and last date of the quarter that an edition's tag names."""
+    year, number = int(tag.split("-")[-2]), int(tag[-1])
+    last = 3 * number
+    return f"{year:04d}-{last - 2:02d}-01", f"{year:04d}-{last:02d}-{calendar.monthrange(year, last)[1]:02d}"
+
+
+def _word(value: Any) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)

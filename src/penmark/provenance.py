@@ -1,0 +1,258 @@
+"""Provenance: how it is known who or what wrote a text, and when.
+
+``from_row`` makes the record of a flat row of strings; ``insufficient`` says what an arm asks for and a record does not
+give. Both report everything in one pass.
+*Reads* and *writes* nothing. *Never* fills in what a row does not say.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
+
+from penmark.errors import Fault, FaultsError, did_you_mean
+from penmark.records import (
+    Archive,
+    Arm,
+    Attested,
+    Consent,
+    Document,
+    Edited,
+    Generated,
+    Provenance,
+    Record,
+    Session,
+    Transformed,
+)
+
+
+class Shortfall(NamedTuple):
+    """What an arm asks of a document's provenance and does not get: the screening rule, the fact, the remedy."""
+
+    rule: str
+    message: str
+    remedy: str
+
+
+_ADAPTER: TypeAdapter[Provenance] = TypeAdapter(Provenance)
+_INTEGERS = {
+    *("operations", "active_minutes", "pastes", "largest_insert_percent", "word_target", "words_changed", "draft_words")
+}
+_TRUTHS = {"adult", "publish"}
+_DATES = {"evidence_date", "written_on", "generated_on"}
+_SETTING = "settings."
+
+
+def _fields(record: type[Record], *without: str) -> frozenset[str]:
+    return frozenset(record.model_fields) - {"kind", *without}
+
+
+_CONSENT, _SESSION, _DRAFT = _fields(Consent), _fields(Session), _fields(Generated, "grade")
+_NAMES: dict[str, frozenset[str]] = {
+    "archive": _fields(Archive),
+    "attested": _fields(Attested, "consent", "session") | _CONSENT | _SESSION,
+    "generated": _fields(Generated),
+    "edited": _fields(Edited, "draft") | _DRAFT | {"draft_grade"},
+    "transformed": _fields(Transformed),
+}
+NAMES = frozenset().union(*_NAMES.values()) | {"kind"}
+"""Every name that a row may have for some kind; besides them ``settings.<name>``."""
+
+
+def names(kind: str) -> frozenset[str]:
+    """The names that a row of that kind may have, flat: ``publish`` is the consent's, ``operations`` the session's, and
+    for edited texts ``provider``, ``model``, … are the draft's. Empty for an unknown kind."""
+    return _NAMES.get(kind, frozenset())
+
+
+def known(name: str) -> bool:
+    """True where a row of some kind may have ``name``."""
+    return name in NAMES or name.startswith(_SETTING)
+
+
+def from_row(row: Mapping[str, str], place: str) -> Provenance:
+    """The record of a flat row of strings. Empty cells are absent; names of other kinds and unknown names are left out.
+
+    Whole numbers, ``true``/``false`` (or yes/no) and lists joined with ``;`` are read as such; ``settings`` is a JSON
+    object of strings, or ``settings.<name>`` one setting each. Raises FaultsError with every fault, at ``place``.
+    """
+    given = {name: value for name, value in row.items() if value != ""}
+    kind = given.get("kind")
+    if kind not in _NAMES:
+        missing = kind is None
+        fact = (
+            "no kind of provenance"
+            if missing
+            else f"no such kind of provenance: {kind}{did_you_mean(kind or '', _NAMES)}"
+        )
+        raise FaultsError([Fault(place, fact, f"`kind` is one of {', '.join(_NAMES)}. {_GIVE.format('kind')}")])
+    reader = _Reader(given, kind, place)
+    value = _nested(reader)
+    if reader.faults:
+        raise FaultsError(reader.faults)
+    try:
+        return _ADAPTER.validate_python(value, strict=True)
+    except ValidationError as error:
+        raise FaultsError(_fault(place, kind, e) for e in error.errors(include_url=False)) from None
+
+
+def insufficient(document: Document, arm: Arm) -> list[Shortfall]:
+    """What the arm's promise asks of this document's provenance and does not get; empty where it suffices."""
+    found: list[Shortfall] = []
+    own, asked = document.provenance, arm.evidence
+    if own.kind not in asked.kinds:
+        found.append(
+            Shortfall(
+                "missing-provenance",
+                f"provenance of kind {own.kind}; the arm takes {_either(asked.kinds)}",
+                "Collect a text whose provenance is of that kind, or put this one into an arm that takes it.",
+            )
+        )
+    elif own.grade not in asked.grades:
+        found.append(
+            Shortfall(
+                "missing-provenance",
+                f"evidence of grade {own.grade}; the arm takes {_either(asked.grades)}",
+                "Find better evidence, or replace the text.",
+            )
+        )
+    if own.kind not in _TRUE_KINDS[arm.truth]:
+        found.append(
+            Shortfall(
+                "contradictory-provenance",
+                f"the arm's truth is {arm.truth}, the provenance says {own.kind}",
+                "One of the two is wrong: correct the provenance, or move the text to another arm.",
+            )
+        )
+    if own.kind == "archive" and asked.before is not None and own.evidence_date >= asked.before:
+        found.append(
+            Shortfall(
+                "after-cutoff",
+                f"the evidence is of {own.evidence_date}, not before {asked.before}",
+                "Find a copy or a revision of this text that is older, or replace it.",
+            )
+        )
+    if own.kind == "edited":
+        found.extend(_budget(own, arm))
+    return found
+
+
+# What may stand in an arm of each truth. A human text that a machine rewrote is mixed; a humanized AI text is either.
+_TRUE_KINDS = {
+    "human": ("archive", "attested"),
+    "ai": ("generated", "transformed"),
+    "mixed": ("edited", "transformed", "archive"),
+}
+_GIVE = "Add a column `{0}`, or give it for all rows as the option {0}=…"
+
+
+def _budget(own: Edited, arm: Arm) -> list[Shortfall]:
+    if own.words_changed == 0:
+        return [
+            Shortfall(
+                "not-edited", "no word differs from the draft", "An unchanged draft is no edited text: replace it."
+            )
+        ]
+    if arm.budget is not None and own.words_changed * 100 > Decimal(arm.budget.words_percent) * own.draft_words:
+        return [
+            Shortfall(
+                "over-budget",
+                f"{own.words_changed} of the draft's {own.draft_words} words changed; "
+                f"the budget is {arm.budget.words_percent} %",
+                "Replace the text: an edit is not undone afterwards.",
+            )
+        ]
+    return []
+
+
+def _either(values: tuple[str, ...]) -> str:
+    return " or ".join(values)
+
+
+class _Reader:
+    """Takes typed values out of a row and keeps what is wrong with them."""
+
+    def __init__(self, given: dict[str, str], kind: str, place: str) -> None:
+        self.given, self.kind, self.place = given, kind, place
+        self.faults: list[Fault] = []
+
+    def take(self, wanted: frozenset[str]) -> dict[str, Any]:
+        return {name: self._typed(name, self.given[name]) for name in sorted(wanted) if name in self.given}
+
+    def _typed(self, name: str, text: str) -> Any:
+        if name in _INTEGERS:
+            if re.fullmatch(r"-?[0-9]{1,15}", text):
+                return int(text)
+            return self._wrong(name, text, "is not a whole number")
+        if name in _TRUTHS:
+            truth = {"true": True, "yes": True, "false": False, "no": False}.get(text.strip().lower())
+            return truth if truth is not None else self._wrong(name, text, "is neither true nor false")
+        if name == "vendors":
+            return tuple(part.strip() for part in text.split(";") if part.strip() != "")
+        if name == "settings":
+            return self._settings(text)
+        if name in _DATES:
+            try:
+                if len(text) == 10:
+                    date.fromisoformat(text)
+                    return text
+            except ValueError:
+                pass
+            return self._wrong(name, text, "is not a date of the form 2021-12-31")
+        return text
+
+    def _settings(self, text: str) -> Any:
+        try:
+            value = json.loads(text, parse_int=str, parse_float=str)
+        except ValueError:
+            value = None
+        if isinstance(value, dict) and all(isinstance(v, str) for v in value.values()):
+            return value
+        return self._wrong("settings", text, "is not a JSON object of strings")
+
+    def _wrong(self, name: str, text: str, fact: str) -> None:
+        shown = text if len(text) <= 60 else text[:60] + "…"
+        self.faults.append(Fault(self.place, f"{name} {fact}: {shown}", f"Correct the column `{name}`."))
+
+
+def _nested(reader: _Reader) -> dict[str, Any]:
+    """The record's own nested form of a flat row."""
+    kind = reader.kind
+    settings = {n.removeprefix(_SETTING): v for n, v in reader.given.items() if n.startswith(_SETTING)}
+    if kind == "attested":
+        value = reader.take(_fields(Attested, "consent", "session")) | {"consent": reader.take(_CONSENT)}
+        session = reader.take(_SESSION)
+        if session:
+            value["session"] = session
+    elif kind == "edited":
+        draft = reader.take(_DRAFT) | {"kind": "generated", "grade": reader.given.get("draft_grade", "stated")}
+        if settings:
+            draft["settings"] = draft.get("settings", {}) | settings
+        value = reader.take(_fields(Edited, "draft")) | {"draft": draft}
+    else:
+        value = reader.take(_NAMES[kind])
+        if settings and kind in ("generated", "transformed"):
+            value["settings"] = value.get("settings", {}) | settings
+    return value | {"kind": kind}
+
+
+def _fault(place: str, kind: str, error: Any) -> Fault:
+    where = [str(part) for part in error["loc"][1:]]  # the first part is the kind
+    name = where[-1] if where else ""
+    if error["type"] == "missing":
+        return Fault(place, f"no {name} (provenance of kind {kind} needs it)", _GIVE.format(name))
+    if name.endswith("_sha256"):
+        fact = "is not a SHA-256 of 64 lower-case hexadecimal digits"
+    elif error["type"] == "value_error":
+        fact = str(error["ctx"]["error"])
+    else:
+        fact = error["msg"][:1].lower() + error["msg"][1:]
+    given = error.get("input")
+    shown = f" (given: {given})" if isinstance(given, str | int) else ""
+    return Fault(place, f"{name}: {fact}{shown}" if name else f"{fact}{shown}", "Correct it where the row comes from.")

@@ -1,0 +1,111 @@
+"""How a raw answer quotes the text that it is about: repeated, with other white space, or only its beginning.
+
+Many vendors send back what they scanned. Where that is not just the document's text, the reading stays answered and
+says so in its ``reason`` (docs/format.md, 7), so that nobody takes a score of half a text for one of the whole.
+*Reads* a raw answer and a text. *Writes* nothing. *Never* decides whether an answer counts: that is the card's pointer
+``answer.text`` (another text was scanned) and the rule.
+White space is left out of the comparison, since vendors fold it, trim it, and lose it at cuts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+BEGINNING = 200
+"""So many characters (white space left out) make a beginning of the text a quotation."""
+REPEATED = 40
+"""And so many a repetition of it: a very short text stands twice in some answer by chance."""
+
+
+def remark(body: bytes, text: str, echo: str | None) -> str | None:
+    """What a reader of the score should know of how ``body`` quotes ``text``, in one line; None where there is nothing.
+
+    ``echo``: the card's pointer to the text that was given (it is compared elsewhere), or None. Of all other strings,
+    and of lists of blocks joined, the longest that quotes the text decides; between equals, the first.
+    """
+    numbers: list[str] = []
+    try:
+        value = json.loads(body.decode(), parse_constant=numbers.append)
+        remarks = [_quoted(value, text, echo)]
+    except (ValueError, RecursionError):
+        return None
+    if numbers:
+        remarks.append("the answer holds NaN or Infinity, which JSON forbids")
+    return "; ".join(each for each in remarks if each is not None) or None
+
+
+def _quoted(value: Any, text: str, echo: str | None) -> str | None:
+    bare = _bare(text)
+    longest, shown = "", text
+    for found, quoted in _candidates(value, text, bare, echo):
+        if len(quoted) > len(longest) and _quotes(quoted, bare):
+            longest, shown = quoted, found
+    if shown == text:
+        return None
+    times = len(longest) // len(bare)
+    if times > 1:
+        return f"the answer quotes the text {times} times"
+    if times == 1:
+        return "the answer quotes the text with other white space"
+    return f"the answer quotes only the first {_reach(shown, len(longest), text)} of {len(text)} characters"
+
+
+def _candidates(value: Any, text: str, bare: str, echo: str | None) -> Iterator[tuple[str, str]]:
+    """What may quote the text, as it stands and without white space."""
+    for found in _strings(value, "", echo):
+        yield found, _bare(found)
+    for found in _joined(value):
+        quoted = _bare(found)
+        if quoted == bare:
+            yield text, quoted  # the white space between blocks is ours
+        elif len(quoted) < len(bare):  # longer: alternatives, each with the whole text
+            yield found, quoted
+
+
+def _quotes(quoted: str, bare: str) -> bool:
+    times = len(quoted) // len(bare) if bare != "" else 0
+    if times > 0:
+        return len(quoted) >= REPEATED and quoted == bare * times
+    return len(quoted) >= BEGINNING and bare.startswith(quoted)
+
+
+def _reach(shown: str, count: int, text: str) -> int:
+    """How many characters of the text its first ``count`` characters other than white space take."""
+    if text.startswith(shown):
+        return len(shown)
+    return [at for at, character in enumerate(text, 1) if not character.isspace()][count - 1]
+
+
+def _bare(text: str) -> str:
+    return "".join(text.split())
+
+
+def _strings(value: Any, at: str, echo: str | None) -> Iterator[str]:
+    """Every string of a JSON value but the one at ``echo``."""
+    match value:
+        case str() if at != echo:
+            yield value
+        case dict():
+            for key, item in value.items():
+                yield from _strings(item, f"{at}/{key.replace('~', '~0').replace('/', '~1')}", echo)
+        case list():
+            for number, item in enumerate(value):
+                yield from _strings(item, f"{at}/{number}", echo)
+
+
+def _joined(value: Any) -> Iterator[str]:
+    """For each list of objects, and each key under which all of them hold a string, these joined: blocks, sentences."""
+    match value:
+        case dict():
+            for item in value.values():
+                yield from _joined(item)
+        case list():
+            blocks = [item for item in value if isinstance(item, dict)]
+            for key in blocks[0] if len(blocks) == len(value) > 1 else ():
+                parts = [part for block in blocks if isinstance(part := block.get(key), str)]
+                if len(parts) == len(blocks):
+                    yield " ".join(parts)
+            for item in value:
+                yield from _joined(item)

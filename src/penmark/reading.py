@@ -1,0 +1,102 @@
+"""How an answer becomes a reading: what stands in it, whether it is about this text, and the line of the journal.
+
+*Reads* and *writes* nothing. *Never* judges whether the answer is right, nor what it means: that is ``cards.call``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal, NamedTuple
+
+from penmark import cards
+from penmark.cards import Extracted
+from penmark.errors import PenmarkError
+from penmark.records import Card
+
+MAX_REASON = 200
+"""Characters of a reason that is kept."""
+OTHER_TEXT = "other text scanned"
+NO_ANSWER = "nothing in the answer where the card looks for it"
+NOTHING = Extracted(None, None, None, None, None)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+
+
+class Judged(NamedTuple):
+    """State of the pair (``answered``, ``declined`` or ``failed``), the reason unless answered, and what stands in it."""
+
+    state: Literal["answered", "declined", "failed"]
+    reason: str | None
+    found: Extracted
+
+
+def judge(card: Card, body: bytes, text: str, declined: str | None = None) -> Judged:
+    """What a raw answer about ``text`` comes to.
+
+    ``declined``: the reason, where the plugin calls it no answer. That counts only where the answer shows nothing: a
+    shown verdict is final, and what a reading says follows from its evidence alone.
+    """
+    try:
+        found = cards.extract(card, body)
+    except PenmarkError as error:
+        return Judged("declined", declined or reason(error.faults[0].fact), NOTHING)
+    if found.text is not None and found.text != text:
+        return Judged("declined", OTHER_TEXT, found)
+    if found.displayed is None:
+        return Judged("declined", declined or NO_ANSWER, found)
+    return Judged("answered", None, found)
+
+
+def reason(words: str) -> str:
+    """``words`` on one line, without control characters, cut at MAX_REASON."""
+    line = _CONTROL.sub(" ", words)
+    return line if len(line) <= MAX_REASON else line[: MAX_REASON - 1] + "…"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is known of a pair before its answer: document and address, attempt, when and in which way it was asked."""
+
+    document: str
+    address: str
+    attempt: int
+    origin: Literal["scan", "typed", "recorded"]
+    sent_at: str | None
+    version_asked: str | None
+    read_by: str | None = None
+
+
+def line(asked: Asked, judged: Judged, *, at: str, got_at: str | None, evidence_sha256: str | None) -> dict[str, Any]:
+    """The journal's line (without ``prev``). ``evidence_sha256``: the address of the kept raw answer, None where none is kept."""
+    found = judged.found
+    return {
+        "address": asked.address,
+        "at": at,
+        "attempt": asked.attempt,
+        "displayed": found.displayed,
+        "document": asked.document,
+        "evidence_sha256": evidence_sha256,
+        "got_at": got_at,
+        "kind": "reading",
+        "label": found.label,
+        "origin": asked.origin,
+        "read_by": asked.read_by,
+        "reason": judged.reason,
+        "score": found.score,
+        "sent_at": asked.sent_at,
+        "state": judged.state,
+        "vendor_at": None,
+        "version": found.version,
+        "version_asked": asked.version_asked,
+    }
+
+
+def now() -> str:
+    """The time, UTC, RFC 3339 with microseconds."""
+    return stamp(datetime.now(UTC).timestamp())
+
+
+def stamp(seconds: float) -> str:
+    """Seconds since 1970 as UTC, RFC 3339 with microseconds."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -1,0 +1,193 @@
+"""The page: one static HTML file that says what was found, how, by whom, and what it cannot show.
+
+*Reads* protocol.json, detectors/, seals/, amendments/, deviations.jsonl, screening.csv of an edition, and its tables as
+bytes. *Writes* nothing: it returns bytes, the same ones for the same files. *Never*: a figure that is not in a file, a
+rank, a winner, a colour that judges, a script, anything loaded from elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from importlib.resources import files
+from typing import Any, TypeVar
+
+from markupsafe import Markup
+from pydantic import ValidationError
+
+from penmark import canon, display, study
+from penmark.errors import PenmarkError, UsageError
+from penmark.records import Arm, Protocol, Record, SealedCard
+from penmark.report import plots
+from penmark.report.citing import Citing, Row
+
+R = TypeVar("R", bound=Record)
+TABLES = {
+    "T1": "tables/table1.csv",
+    "T2": "tables/table2.csv",
+    "RATES": "tables/rates.csv",
+    "DOCUMENTS": "tables/documents.csv",
+    "AGREEMENT": "tables/agreement.csv",
+    "DEPARTURES": "tables/departures.csv",
+    "WARNINGS": "tables/warnings.csv",
+}
+"""The tables that the page cites. ``warnings.csv`` (rule, detector, arm, message) may be absent."""
+SLICES = 600
+"""Rows of slices that a page shows; all of them are in the table."""
+FIRST = 3
+"""Findings of screening that are told for each rule."""
+DEMONSTRATION = re.compile(r"\b(demo|demonstration|rehearsal)\b", re.IGNORECASE)
+"""A title with one of these words is no measurement, and the page says so."""
+
+
+def page(edition: study.Edition, tables: Mapping[str, bytes], *, recomputed: Collection[str] = ()) -> bytes:
+    """The page of an edition, as UTF-8.
+
+    ``tables``: bytes by path (``tables/table1.csv`` …), those of docs/format.md, 9, and where there are warnings
+    ``tables/warnings.csv``. ``recomputed``: detectors whose boundary is not the promised one; every table then says so.
+    Raises PenmarkError for a file that is missing or not as the format has it, UsageError where jinja2 is not installed.
+    """
+    sources = display.Sources(lambda path: tables[path] if path in tables else study.read(edition.root / path))
+    told = {**_results(sources, tables, recomputed), **_detectors(edition, sources), **_changes(edition, sources)}
+    text: str = _template().render(
+        **TABLES,
+        **told,
+        cite=Citing(sources),
+        labels=display.LABELS,
+        style=Markup(files("penmark.report").joinpath("style.css").read_text(encoding="utf-8")),
+        why=plots.why,
+        why1=plots.why_headline,
+    )
+    if told["retrospective"] and "pre-committed" in text.casefold():
+        raise PenmarkError(
+            "the promise says pre-committed, and the edition is retrospective",
+            place=str(edition.protocol_json),
+            remedy="The rules were written after the answers existed: promise again, without that word.",
+        )
+    return text.encode()
+
+
+def _template() -> Any:
+    try:
+        import jinja2
+    except ImportError:
+        raise UsageError("the page needs jinja2, which is not installed", remedy="pip install 'penmark[report]'") from None
+    loader = jinja2.PackageLoader("penmark.report", "")
+    place = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
+    return place.get_template("page.html.jinja")
+
+
+def _results(sources: display.Sources, tables: Mapping[str, bytes], recomputed: Collection[str]) -> dict[str, Any]:
+    protocol = _protocol(sources)
+    held: dict[str, list[Row]] = {
+        name: list(enumerate(sources.rows(TABLES[name]), 1)) for name in ("T1", "T2", "RATES", "AGREEMENT", "DEPARTURES")
+    }
+    table1 = held["T1"]
+    kinds = sources.table(TABLES["DOCUMENTS"]).select("arm", "kind", "grade").unique().sort("arm", "kind", "grade").rows()
+    archive = {arm for arm, kind, _ in kinds if kind == "archive"}
+    sliced = [(row, t) for row, t in held["RATES"] if t["slice_by"] != ""]
+    whole = [(row, t) for row, t in held["RATES"] if t["slice_by"] == ""]
+    own = {t["detector"] for _, t in table1 if t["relation"] == "own"}
+    agreement: dict[str, list[int]] = {}
+    for row, t in held["AGREEMENT"]:
+        agreement.setdefault(t["arm"], []).append(row)
+    return {
+        "protocol": protocol,
+        "title": display.plain(protocol.title),
+        "demonstration": DEMONSTRATION.search(protocol.title) is not None,
+        "retrospective": any(t["timing"] == "retrospective" for _, t in table1),
+        "announced": sources.value("seals/corpus.json", "/announced") is not None,
+        "recomputed": [row for row, t in table1 if t["detector"] in recomputed],
+        "table1": table1,
+        "dated": any(t["first_scanned_at"] != "" for _, t in table1),
+        "rates_of": {c: sum(t[c] != "" for _, t in table1) for c in ("fp_rate", "detection_rate")},
+        "archive_arms": archive,
+        "archive_humans": any(a.name in archive for a in _headline(protocol, "human")),
+        "headline": [
+            plots.headline(truth, table1, whole, [a.name for a in _headline(protocol, truth)], archive, own)
+            for truth in ("human", "ai")
+            if _headline(protocol, truth)
+        ],
+        "table2": held["T2"],
+        "groups": plots.groups(held["T2"], own),
+        "archive_groups": any("archive" in t["group"] for _, t in held["T2"]),
+        "whole": whole,
+        "sliced": sliced[:SLICES],
+        "slices_cut": len(sliced) > SLICES,
+        "agreement": list(agreement.values()),
+        "grades": {a.name: [(kind, grade) for arm, kind, grade in kinds if arm == a.name] for a in protocol.arms},
+        "departures": held["DEPARTURES"],
+        "warnings": list(enumerate(sources.rows(TABLES["WARNINGS"]), 1)) if TABLES["WARNINGS"] in tables else None,
+    }
+
+
+def _protocol(sources: display.Sources) -> Protocol:
+    return _typed(Protocol, sources, "protocol.json")
+
+
+def _typed(record: type[R], sources: display.Sources, path: str) -> R:
+    try:
+        return record.model_validate_json(canon.encode(sources.value(path)))
+    except ValidationError as error:
+        raise study.validated(path, error.errors()) from None
+
+
+def _headline(protocol: Protocol, truth: str) -> list[Arm]:
+    return [arm for arm in protocol.arms if arm.headline and arm.truth == truth]
+
+
+def _detectors(edition: study.Edition, sources: display.Sources) -> dict[str, Any]:
+    """One entry a row of Table 1: a detector, or one version of it."""
+    protocol = _protocol(sources)
+    index = {detector.name: i for i, detector in enumerate(protocol.detectors)}
+    told = []
+    for row, t in enumerate(sources.rows(TABLES["T1"]), 1):
+        name = t["detector"]
+        if name not in index:
+            raise PenmarkError(f"has the detector {name}, which the promise has not", place=f"{TABLES['T1']}:{row}")
+        path = f"detectors/{name}.json"
+        sealed = _typed(SealedCard, sources, path)
+        ruled = protocol.detectors[index[name]].rule is not None
+        told.append(
+            {
+                "row": row,
+                "name": name,
+                "index": index[name],
+                "relation": t["relation"],
+                "confidence": ("protocol.json", f"/detectors/{index[name]}/rule/confidence")
+                if ruled
+                else (path, "/card/boundary/confidence"),
+                "scale": sealed.card.scale is not None and t["boundary"] != "verdict",
+                "towards": "AI" if sealed.card.scale is not None and sealed.card.scale.direction == "ai" else "human writing",
+                "limits": [key for key, value in sealed.card.limits.model_dump().items() if value is not None],
+                "plugin": sealed.plugin is not None,
+                "notes": sealed.card.notes != "",
+            }
+        )
+    return {"detectors": told}
+
+
+def _changes(edition: study.Edition, sources: display.Sources) -> dict[str, Any]:
+    """What is told of screening, deviations, amendments and seals."""
+    findings: dict[tuple[str, str], list[int]] = {}
+    for row, t in enumerate(sources.rows("screening.csv"), 1):
+        findings.setdefault((t["severity"], t["rule"]), []).append(row)
+    deviations = study.records(edition.deviations) if edition.deviations.is_file() else ()
+    amendments = sorted(p.name for p in edition.amendments.glob("*.json")) if edition.amendments.is_dir() else []
+    tokens = sorted(p.name for p in edition.seals.glob("*.tsr"))
+    seals = [
+        {
+            "path": f"seals/{name}.json",
+            "tokens": [f"seals/{t}" for t in tokens if t.startswith(f"{name}-")],
+        }
+        for name in edition.seal_names()
+    ]
+    return {
+        "screening": [
+            {"severity": severity, "rule": rule, "rows": rows[:FIRST]} for (severity, rule), rows in sorted(findings.items())
+        ],
+        "deviations": [(f"deviations.jsonl:{number}", value.get("detector") is not None) for number, value in deviations],
+        "amendments": [f"amendments/{name}" for name in amendments],
+        "seals": seals,
+        "tokens": tokens,
+    }

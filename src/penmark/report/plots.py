@@ -1,0 +1,77 @@
+"""Which plots the page shows, and in which order: false positives before detections, parts beside the whole.
+
+*Reads* rows of tables. *Writes* nothing. *Never* orders detectors by a rate: rows stand as the tables have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from penmark.report.citing import Row
+
+POOLED = {"human": ("fp_rate", "fp_low", "fp_high"), "ai": ("detection_rate", "detection_low", "detection_high")}
+"""The columns of Table 1 that a headline plot shows."""
+ONE_ARM = ("rate", "low", "high")
+_TITLES = {
+    "human": ("Human texts called AI: false positives.", "All human texts of the headline arms"),
+    "ai": ("AI texts called AI: detections.", "All AI texts of the headline arms"),
+}
+
+
+def headline(
+    truth: str, table1: list[Row], whole: list[Row], arms: list[str], archive: Collection[str], own: Collection[str]
+) -> dict[str, Any]:
+    """The figure of one truth: all texts pooled, then each headline arm alone where there is more than one.
+
+    ``whole``: rows of rates.csv for whole arms. ``archive``: arms that hold archive text. ``own``: the operator's detectors.
+    """
+    title, pooled = _TITLES[truth]
+    public = truth == "human" and any(arm in archive for arm in arms)
+    parts = [
+        {
+            "path": "tables/table1.csv",
+            "names": POOLED[truth],
+            "arm": None,
+            "mix": f"{truth}_mix",
+            "lines": [_line(row, t, why_headline(t, truth), public, own) for row, t in table1],
+        }
+    ]
+    for arm in arms if len(arms) > 1 else []:
+        lines = [_line(row, t, why(t), arm in archive, own) for row, t in whole if t["arm"] == arm]
+        if lines:
+            parts.append({"path": "tables/rates.csv", "names": ONE_ARM, "arm": lines[0]["row"], "mix": None, "lines": lines})
+    return {"title": title, "pooled": pooled, "parts": parts, "archive": public}
+
+
+def groups(table2: list[Row], own: Collection[str]) -> list[dict[str, Any]]:
+    """One plot for each kind of text in Table 2, in the order of the table; in each, the detectors as they stand there."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row, t in table2:
+        line = _line(row, t, why(t), "archive" in t["group"], own)
+        found.setdefault((t["group"], t["measure"]), []).append(line)
+    return [{"first": lines[0]["row"], "lines": lines} for lines in found.values()]
+
+
+def why(t: dict[str, str]) -> str | None:
+    """Why a row of rates has no rate; None where it has one."""
+    if t["rate"] != "":
+        return None
+    if t["documents"] == "0":
+        return "no such texts"
+    for column, reason in (("not_run", "not run"), ("not_scannable", "not scannable"), ("no_result", "no result")):
+        if t[column] == t["documents"]:
+            return reason
+    return "no answer"
+
+
+def why_headline(t: dict[str, str], truth: str) -> str | None:
+    """Why a row of Table 1 has no rate on texts of that truth; None where it has one."""
+    rate, documents = ("fp_rate", "human_documents") if truth == "human" else ("detection_rate", "ai_documents")
+    if t[rate] != "":
+        return None
+    return "no such texts" if t[documents] in ("", "0") else "no answer"
+
+
+def _line(row: int, t: dict[str, str], reason: str | None, archive: bool, own: Collection[str]) -> dict[str, Any]:
+    return {"row": row, "why": reason, "archive": archive, "own": t["detector"] in own}

@@ -1,0 +1,68 @@
+"""What a scan that was cut off had on disk: answers whose readings did not come to be written.
+
+*Reads* the end of the evidence. *Writes* nothing, but moves an unfinished import aside. *Never* loses an answer that
+reached the disk, or takes one for an answer that nobody asked for.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from penmark import evidence, reading
+from penmark.errors import PenmarkError
+from penmark.evidence import Kept
+from penmark.frozen import Documents, Texts
+from penmark.reading import Asked
+from penmark.scan.plan import Part
+
+
+def readings(
+    part: Part, documents: Documents, texts: Texts, kept: evidence.Writer
+) -> list[tuple[int, dict[str, Any]]]:
+    """Position and journal line of each answer that is on disk without its reading, in the order of the evidence.
+
+    The answer came between its ``sent`` line and the last change of the evidence file; that moment is its ``got_at``.
+    Raises PenmarkError where evidence and journal do not belong together.
+    """
+    standing = part.standing
+
+    def known(name: str, attempt: int) -> bool:
+        position = documents.position(name)
+        return position is not None and bool(standing.done[position])
+
+    unread = kept.unread(known)
+    asked = [item for item in unread if _asked(part, documents, item)]
+    if len(asked) < len(unread):
+        if asked:
+            raise PenmarkError(
+                f"the evidence of {part.detector.name} ends in answers that its journal did not ask for",
+                remedy="Restore journal/ and evidence/ together, as they were.",
+            )
+        kept.drop(unread)  # an import that was cut off; its file can be imported again
+    written = datetime.fromtimestamp(kept.last_written(), UTC)
+    return [_line(part, documents, texts, item, written) for item in asked]
+
+
+def _asked(part: Part, documents: Documents, item: Kept) -> bool:
+    position = documents.position(item.document)
+    before = None if position is None else part.standing.open.get(position)
+    return before is not None and before.attempt == item.attempt and not before.failed
+
+
+def _line(part: Part, documents: Documents, texts: Texts, item: Kept, written: datetime) -> tuple[int, dict[str, Any]]:
+    position = documents.position(item.document)
+    assert position is not None
+    sent_at = part.standing.open[position].sent_at
+    if texts.digest(position, item.body) != item.sha256:
+        raise PenmarkError(
+            f"the evidence about {item.document} is not what was written (its digest differs)",
+            place=f"evidence of {part.detector.name}",
+            remedy="Restore the evidence files.",
+        )
+    judged = reading.judge(part.sealed.card, item.body, texts.text(position))
+    asked = Asked(item.document, documents.address(position), item.attempt, "scan", sent_at, part.detector.version)
+    got_at = max(sent_at, reading.stamp(written.timestamp()))
+    return position, reading.line(
+        asked, judged, at=reading.now(), got_at=got_at, evidence_sha256=item.sha256
+    )

@@ -1,0 +1,174 @@
+"""What a careful person wants to know before trusting the numbers. Told, never repaired.
+
+*Reads* and *writes* nothing. *Never* changes a score, a call or a count.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from typing import NamedTuple
+
+import polars as pl
+
+from penmark import cards
+from penmark.reading import OTHER_TEXT
+from penmark.scoring.scored import Scored
+from penmark.scoring.states import Version
+from penmark.scoring.units import WARN_FROM, units
+
+NEAR = 1e-5
+"""Two scores agree where they lie within so much of the scale."""
+ALIKE = (10, 0.8)
+"""Two detectors are alike where so many scores, and such a share of them, agree."""
+FEW_DIGITS = (5, 4)
+"""Digits are compared between arms with so many scores, and differ where one has half, and so many fewer."""
+
+_EXACT = Context(prec=50, Emax=MAX_EMAX, Emin=MIN_EMIN)
+_NUMBER = r"^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
+
+
+class Notice(NamedTuple):
+    """One thing to know. ``arm``: None where it is about all of them; ``message`` reads on from the detector's name."""
+
+    rule: str
+    detector: str
+    arm: str | None
+    message: str
+
+
+def warnings(scored: Scored) -> list[Notice]:
+    """All there is to be warned of, by rule."""
+    found = [notice for version in scored.versions for notice in _of_one(scored, version)]
+    found += _alike(scored)
+    found += _units(scored)
+    order = list(dict.fromkeys(notice.rule for notice in found))
+    return sorted(found, key=lambda notice: order.index(notice.rule))
+
+
+def _of_one(scored: Scored, version: Version) -> Iterator[Notice]:
+    rows = scored.documents.select("arm", "truth").hstack(version.pairs.select("state", "reason", "score"))
+    arms = [arm.name for arm in scored.protocol.arms]
+    name = version.name
+    for arm in arms:
+        mine = rows.filter(pl.col("arm") == arm)
+        if mine.height and version.first and (mine["state"] == "not_run").all():
+            yield Notice(
+                "not run", name, arm, f"was never run on this arm: its {mine.height} texts are not in any rate"
+            )
+        if other := mine.filter(pl.col("reason") == OTHER_TEXT).height:
+            yield Notice(
+                "other text", name, arm, f"scanned another text than the one it was given in {other} of {mine.height}"
+            )
+    given = rows.filter(pl.col("state") == "answered", pl.col("score").str.contains(_NUMBER))
+    if version.card.scale is None or given.is_empty():
+        return
+    if given.height > 1 and given["score"].n_unique() == 1:
+        yield Notice("uninformative", name, None, f"gives all {given.height} texts one score, {given['score'].item(0)}")
+    else:
+        yield from _inverted(version, given)
+    yield from _ties(version, given, arms)
+    yield from _digits(version, given, arms)
+
+
+def _inverted(version: Version, given: pl.DataFrame) -> Iterator[Notice]:
+    means = {truth: _mean(given.filter(pl.col("truth") == truth)["score"]) for truth in ("human", "ai")}
+    human, ai = means["human"], means["ai"]
+    scale = version.card.scale
+    if scale is None or human is None or ai is None or human == ai:
+        return
+    if (human > ai) == (scale.direction == "ai"):
+        higher, lower = ("human", "AI") if human > ai else ("AI", "human")
+        says = f"its card says that a higher number speaks for {'AI' if scale.direction == 'ai' else 'a human'}"
+        yield Notice(
+            "direction", version.name, None, f"looks inverted: {higher} texts score above {lower} texts, and {says}"
+        )
+
+
+def _mean(scores: pl.Series) -> Decimal | None:
+    if scores.is_empty():
+        return None
+    total = Decimal(0)
+    for score, times in scores.value_counts(sort=False).sort("score").iter_rows():
+        total = _EXACT.add(total, _EXACT.multiply(cards.decimal(score), Decimal(times)))
+    return _EXACT.divide(total, Decimal(len(scores)))
+
+
+def _ties(version: Version, given: pl.DataFrame, arms: list[str]) -> Iterator[Notice]:
+    rule = version.rule
+    if rule.value is None:
+        return
+    boundary = cards.decimal(rule.value)
+    near = given.get_column("score").unique()
+    tied = [score for score in near.to_list() if cards.decimal(score) == boundary]
+    for arm in arms if tied else ():
+        count = given.filter(pl.col("arm") == arm, pl.col("score").is_in(tied)).height
+        if count:
+            flagged = "and is called AI" if rule.operator in (">=", "<=") else "and is not called AI"
+            many = f"{count} scores stand" if count > 1 else "one score stands"
+            yield Notice("tie", version.name, arm, f"{many} exactly at the boundary, {rule.value}, {flagged}")
+
+
+def _digits(version: Version, given: pl.DataFrame, arms: list[str]) -> Iterator[Notice]:
+    """Digits after leading zeros: a figure copied from a screen has fewer than one out of an interface."""
+    mantissa = pl.col("score").str.to_lowercase().str.split("e").list.first().str.replace_all(r"[-.]", "")
+    counted = given.select("arm", digits=mantissa.str.strip_chars_start("0").str.len_bytes())
+    least, fewer = FEW_DIGITS
+    usual = {arm: _middle(counted.filter(pl.col("arm") == arm)["digits"]) for arm in arms}
+    held = {arm: middle for arm, (middle, count) in usual.items() if count >= least}
+    most = max(held, key=lambda arm: held[arm], default="")
+    for arm, digits in held.items():
+        if 2 * digits <= held[most] and digits + fewer <= held[most]:
+            message = f"shows about {digits} digits here and about {held[most]} in {most}: perhaps another version"
+            yield Notice("digits", version.name, arm, message)
+
+
+def _middle(digits: pl.Series) -> tuple[int, int]:
+    ordered = digits.sort().to_list()
+    return (ordered[(len(ordered) - 1) // 2] if ordered else 0), len(ordered)
+
+
+def _alike(scored: Scored) -> Iterator[Notice]:
+    """Two detectors that give nearly the same scores: perhaps one product under two names."""
+    columns = {v.name: _on_scale(v) for v in scored.versions if v.first and v.card.scale is not None}
+    rows = pl.DataFrame([scored.documents["arm"], *(column.alias(name) for name, column in columns.items())])
+    for one, two in itertools.combinations(columns, 2):
+        both = rows.select("arm", one=one, two=two).drop_nulls()
+        near = (pl.col("one") - pl.col("two")).abs() <= NEAR
+        # At an end of the scale everybody meets: that two say "surely human" makes them no relatives.
+        ends = near & ((pl.max_horizontal("one", "two") <= NEAR) | (pl.min_horizontal("one", "two") >= 1 - NEAR))
+        counts = both.group_by("arm").agg(
+            pl.len().alias("texts"),
+            near.sum().alias("near"),
+            (near & ~ends).sum().alias("apart"),
+            (~ends).sum().alias("inner"),
+            ((pl.col("one") == pl.col("two")).all() & (pl.col("one").n_unique() > 1)).alias("same"),
+        )
+        found = {row["arm"]: row for row in counts.iter_rows(named=True)}
+        for arm in (arm.name for arm in scored.protocol.arms if arm.name in found):
+            row = found[arm]
+            enough = row["inner"] >= ALIKE[0] and row["apart"] >= ALIKE[1] * row["inner"]
+            if enough or (row["same"] and row["texts"] >= ALIKE[0]):
+                agree = f"agrees with {two} on {row['near']} of {row['texts']} scores"
+                yield Notice("alike", one, arm, f"{agree}: perhaps one product under two names")
+
+
+def _on_scale(version: Version) -> pl.Series:
+    """Answered scores as parts of the scale (as given where it has no ends), in floats: they find look-alikes only."""
+    scale = version.card.scale
+    answered = pl.when(pl.col("state") == "answered", pl.col("score").str.contains(_NUMBER)).then(pl.col("score"))
+    number = answered.cast(pl.Float64, strict=False)
+    if scale is not None and scale.low is not None and scale.high is not None:
+        number = (number - float(scale.low)) / (float(scale.high) - float(scale.low))
+    return version.pairs.select(number.alias("score")).to_series()
+
+
+def _units(scored: Scored) -> Iterator[Notice]:
+    for rate in units(scored):
+        deff = rate.effective.deff
+        if deff is not None and deff >= WARN_FROM:
+            message = (
+                f"the texts of one {rate.unit} are alike: {rate.n} texts count as {rate.effective.n:.1f} (units.csv)"
+            )
+            yield Notice("units", rate.version.name, rate.arm, message)

@@ -1,0 +1,191 @@
+"""The whole of an edition, scored: documents, versions, and how the answers stand in time to the promise.
+
+*Reads* protocol.json, detectors/, manifest.jsonl, the promise and corpus seals, journal/. *Writes* nothing.
+*Never* scores what is not whole: a fault that could make a number wrong ends it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import ValidationError
+
+from penmark import canon, cards, journal, protocol, study
+from penmark.errors import Fault, FaultsError, PenmarkError, UsageError, did_you_mean
+from penmark.journal import Journal
+from penmark.records import Card, Detector, Head, Protocol, Rule, Seal
+from penmark.scoring import documents
+from penmark.scoring.states import Lines, Version, faults, moment, versions
+from penmark.study import Edition
+
+
+@dataclass(frozen=True)
+class Scored:
+    """An edition, scored. ``documents``: one row a document, the columns of documents.csv, in manifest order.
+
+    ``versions``: by detector's name, then by first appearance. ``heads``: lines and last digest of each journal, by file
+    name. ``boundaries``: those that were asked for instead of the promised ones ({} in earnest).
+    """
+
+    protocol: Protocol
+    documents: pl.DataFrame
+    versions: tuple[Version, ...]
+    timing: Literal["prospective", "retrospective"]
+    heads: dict[str, Head]
+    boundaries: dict[str, str]
+
+    @property
+    def level(self) -> str:
+        """The level of every interval: "0.95"."""
+        return self.protocol.level
+
+    def pairs(self) -> pl.DataFrame:
+        """Every pair in one frame: ``detector``, ``version``, ``document``, ``arm``, then the columns of Version.pairs."""
+        held = self.documents.select(pl.col("id").alias("document"), "arm")
+        return pl.concat(
+            held.select(
+                pl.lit(v.detector.name).alias("detector"),
+                pl.lit(v.version, dtype=pl.String).alias("version"),
+                "document",
+                "arm",
+            ).hstack(v.pairs)
+            for v in self.versions
+        )
+
+
+def score(edition: Edition, boundaries: Mapping[str, str] | None = None) -> Scored:
+    """Score an edition, or a bundle. ``boundaries``: other boundaries by detector, for a what-if.
+
+    Raises PenmarkError or FaultsError naming file and line for whatever would make a number wrong; UsageError for a
+    boundary that names no detector or does not fit its scale.
+    """
+    promised = protocol.read_sealed(edition)
+    judging = {d.name: _judging(edition, d, boundaries or {}) for d in promised.detectors}
+    if unknown := set(boundaries or {}) - set(judging):
+        name = min(unknown)
+        raise UsageError(
+            f"there is no detector {name}{did_you_mean(name, judging)}",
+            place="--boundary",
+            remedy=f"Name one of {', '.join(sorted(judging))}.",
+        )
+    frame = documents.read(edition, promised)
+    sealed_at = _promised_at(edition)
+    ids = frame.select(pl.col("id").alias("document"), pl.int_range(pl.len(), dtype=pl.UInt32).alias("doc"))
+    wrong: list[Fault] = []
+    found: dict[str, list[Version]] = {}
+    heads: dict[str, Head] = {}
+    late = False
+    for name, journals in _by_detector(edition, judging, wrong):
+        heads |= {j.path.name: Head(lines=j.lines, head=j.head) for j in journals}
+        lines = Lines(journals, ids)
+        mine = [*_other_card(edition, name, journals), *faults(lines, frame.get_column("address"))]
+        if not mine:
+            card, rule = judging[name]
+            found[name] = versions(lines, promised.detector(name), card, rule, frame.height)
+            late = late or _any_before(lines.readings, sealed_at)
+        wrong += mine
+    if wrong:
+        raise FaultsError(wrong[: journal.MAX_FAULTS])
+    return Scored(
+        protocol=promised,
+        documents=frame,
+        versions=tuple(version for name in sorted(found) for version in found[name]),
+        timing="retrospective" if late else "prospective",
+        heads=heads,
+        boundaries=dict(boundaries or {}),
+    )
+
+
+def _by_detector(edition: Edition, known: Mapping[str, Any], wrong: list[Fault]) -> Iterator[tuple[str, list[Journal]]]:
+    """The journals of each detector of the protocol, [] where it has none; one detector's at a time are held."""
+
+    def owner(path: Path) -> str:
+        stem = path.name.removesuffix(".jsonl")
+        return stem if stem in known else re.sub(r"\.[0-9]+of[0-9]+$", "", stem)
+
+    first_prev = canon.sha256(study.read(edition.seal("corpus")))
+    paths = sorted(edition.journal_files(), key=lambda path: (owner(path).encode(), path.name.encode()))
+    seen: set[str] = set()
+    for name, group in itertools.groupby(journal.read_all(paths, first_prev), key=lambda held: held.detector):
+        journals = list(group)
+        if name in known and name not in seen:
+            yield name, journals
+        elif name in known:
+            wrong.append(Fault(str(journals[0].path), f"another detector bears the name of this shard of {name}"))
+        else:
+            remedy = "Only detectors that were committed are scored; take it out."
+            wrong.append(Fault(str(journals[0].path), f"the protocol has no detector {name}", remedy))
+        seen.add(name)
+    yield from ((name, []) for name in known if name not in seen)
+
+
+def _promised_at(edition: Edition) -> str:
+    path = edition.seal("promise")
+    canon.decode(study.read(path), place=str(path))
+    try:
+        return Seal.model_validate_json(study.read(path)).sealed_at
+    except ValidationError as error:
+        raise study.validated(str(path), error.errors(include_url=False)) from None
+
+
+def _other_card(edition: Edition, name: str, journals: list[Journal]) -> list[Fault]:
+    sealed = canon.sha256(study.read(edition.sealed_card(name)))
+    return [
+        Fault(
+            held.place(start["line"]),
+            f"was made by another card than the sealed detectors/{name}.json",
+            "Restore the sealed card; answers of another card belong to another edition.",
+        )
+        for held in journals
+        for start in held.starts
+        if start["card_sha256"] != sealed
+    ]
+
+
+def _any_before(readings: pl.DataFrame, sealed_at: str) -> bool:
+    """Whether an answered reading is older than the promise, or undated."""
+    times = readings.filter(pl.col("state") == "answered").get_column("got_at")
+    second = times.str.slice(0, 19)
+    if times.null_count() > 0 or (second < sealed_at[:19]).any():
+        return True
+    near = pl.DataFrame({"got_at": times.filter(second == sealed_at[:19])})
+    limit = pl.DataFrame({"at": [sealed_at]}).select(moment("at")).item()
+    return near.select((moment("got_at") < limit).any()).item() is True
+
+
+# --- the rule --------------------------------------------------------------------------------------------------------
+
+
+def _judging(edition: Edition, detector: Detector, boundaries: Mapping[str, str]) -> tuple[Card, Rule]:
+    card = cards.sealed(edition, detector.name).card
+    rule = cards.rule_in_force(detector, card)
+    if detector.name not in boundaries:
+        return card, rule
+    return card, what_if(detector, card, rule, boundaries[detector.name])
+
+
+def what_if(detector: Detector, card: Card, promised: Rule, boundary: str) -> Rule:
+    """The promised rule with another boundary, which says of itself that it is not the promised one.
+
+    Raises UsageError where ``boundary`` is no decimal number, or the card has no scale for it to lie on.
+    """
+    place = f"--boundary {detector.name}={boundary}"
+    if card.scale is None:
+        raise UsageError(
+            f"{detector.name} shows verdicts, no number", place=place, remedy="It has no boundary to move."
+        )
+    operator = promised.operator or (">=" if card.scale.direction == "ai" else "<=")
+    source = f"what if: not the promised rule ({promised})"
+    try:
+        rule = Rule(kind="boundary", operator=operator, value=boundary, source=source, date=promised.date)
+        return cards.rule_in_force(detector.model_copy(update={"rule": rule}), card)
+    except ValidationError:
+        raise UsageError("is not a decimal number", place=place, remedy="Write it as in 0.65.") from None
+    except PenmarkError as error:
+        raise UsageError(error.faults[0].fact, place=place, remedy=error.faults[0].remedy) from None

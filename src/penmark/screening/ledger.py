@@ -1,0 +1,253 @@
+"""The records of a corpus, one pass: who is there, and whether each has what its arm asks.
+
+*Reads* ``corpus/<arm>/documents.jsonl`` and ``claims.jsonl``, and the promise's time. *Writes* nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from penmark import provenance, study
+from penmark.errors import PenmarkError
+from penmark.records import Arm, Document, Protocol
+from penmark.screening.findings import Findings, Where
+from penmark.study import Edition, Study
+
+_UNITS = ("author", "topic", "source", "prompt")
+_OLD = "2022-01-01"
+_CUT = {"length", "max_tokens", "max_output_tokens", "MAX_TOKENS", "model_length"}
+
+
+class Entry(NamedTuple):
+    """What is kept of a record until its text is read."""
+
+    where: Where
+    number: int
+    address: str
+    attested: bool
+    canonical_sha256: str | None
+    words: int | None
+    characters: int | None
+
+
+class Edit(NamedTuple):
+    """An edited text: its draft, and the edit as recorded."""
+
+    entry: Entry
+    draft_sha256: str
+    words_changed: int
+    draft_words: int
+
+
+class Child(NamedTuple):
+    """A text that was made from another."""
+
+    entry: Entry
+    parent: str
+    parent_sha256: str | None
+    prompt: str | None
+
+
+@dataclass
+class Ledger:
+    """The records of all arms. Positions are those of ``entries``; ``number`` is the arm's in the protocol."""
+
+    protocol: Protocol
+    found: Findings
+    promised_on: str
+    entries: list[Entry] = field(default_factory=list)
+    ids: dict[str, int] = field(default_factory=dict)
+    edits: list[Edit] = field(default_factory=list)
+    children: list[Child] = field(default_factory=list)
+    _forms: dict[str, str] = field(default_factory=dict)
+
+    def read(self, place: Study, number: int) -> None:
+        """Take the records of an arm, and tell what is wrong with them."""
+        arm = self.protocol.arms[number]
+        path = place.documents(arm.name)
+        file = path.relative_to(place.root).as_posix()
+        units: dict[str, Counter[str]] = {name: Counter() for name in _UNITS}
+        cells: list[Counter[tuple[str | None, ...]]] = [Counter() for _ in arm.quotas]
+        claims = self._claims(place, arm)
+        dates: list[str] = []
+        count = 0
+        for row, document in self._documents(place, arm, file):
+            count += 1
+            where = Where(arm.name, document.id, file, row, document.attested and document.withheld is not None)
+            self._enter(document, where, number)
+            self._judge(document, arm, where)
+            _claimed(claims.pop(document.id, {}), document, arm, where, self.found)
+            for unit, values in units.items():
+                value = getattr(document.provenance, unit, None) if unit == "prompt" else document.facet(unit)
+                if value is not None:
+                    values[value] += 1
+            for quota, cell in zip(arm.quotas, cells, strict=True):
+                cell[tuple(document.facet(name) for name in sorted(quota.where))] += 1
+            if document.provenance.kind == "archive":
+                dates.append(document.provenance.evidence_date)
+        self._sizes(arm, count, cells, Where(arm.name, file=file))
+        self._units(arm, units, Where(arm.name, file=file))
+        late = [date for date in dates if date >= _OLD]
+        if arm.truth == "human" and late:
+            message = (
+                f"the evidence of {len(late)} of {count} texts is of {_OLD[:4]} or later (the latest of {max(late)}): "
+                "it does not show that they are older than the chat models"
+            )
+            remedy = "Find older copies; else the rates of this arm are of text that is said to be human."
+            self.found.add("age-not-shown", Where(arm.name, file=file), message, remedy)
+
+    def _documents(self, place: Study, arm: Arm, file: str) -> list[tuple[int, Document]]:
+        path, documents = place.documents(arm.name), []
+        if path.exists():
+            try:
+                for row, line in study.lines(path):
+                    try:
+                        study.canon.decode(line, place=f"{file}:{row}")
+                        document = Document.model_validate_json(line)
+                    except ValidationError as error:
+                        told = str(study.validated(file, error.errors(include_url=False)).faults[0].fact)
+                        self._invalid(arm, file, row, told)
+                    except PenmarkError as error:
+                        self._invalid(arm, file, row, error.faults[0].fact)
+                    else:
+                        if document.arm == arm.name:
+                            documents.append((row, document))
+                        else:
+                            self._invalid(arm, file, row, f"the record says it is of the arm {document.arm}")
+            except PenmarkError as error:
+                self._invalid(arm, file, None, error.faults[0].fact)
+        return documents
+
+    def _invalid(self, arm: Arm, file: str, row: int | None, fact: str) -> None:
+        where = Where(arm.name, file=file, row=row)
+        self.found.add("invalid-record", where, fact, f"Fill the arm again: `penmark collect {arm.name}`.")
+
+    def _claims(self, place: Study, arm: Arm) -> dict[str, dict[str, str]]:
+        path = place.arm(arm.name) / "claims.jsonl"
+        try:
+            return {v["document"]: v["claims"] for _, v in study.records(path)} if path.exists() else {}
+        except (PenmarkError, KeyError) as error:
+            self._invalid(arm, path.relative_to(place.root).as_posix(), None, str(error))
+            return {}
+
+    def _enter(self, document: Document, where: Where, number: int) -> None:
+        own = document.provenance
+        entry = Entry(
+            where,
+            number,
+            document.address,
+            document.attested,
+            document.canonical_sha256,
+            document.words,
+            document.characters,
+        )
+        first = self.ids.setdefault(document.id, len(self.entries))
+        if first != len(self.entries):
+            other = self.entries[first].where
+            message = f"the id is also in {other.file}:{other.row}"
+            self.found.add("duplicate-id", where, message, "Give each document an id of its own.")
+        form = unicodedata.normalize("NFC", document.id)
+        look = self._forms.setdefault(form, document.id)
+        if look != document.id:
+            message = f"the id looks like {look!a}, and is another: {document.id!a}"
+            self.found.add("look-alike-id", where, message, "Give one of them another id; they are not merged.")
+        self.entries.append(entry)
+        if own.kind == "edited":
+            self.edits.append(Edit(entry, own.draft_sha256, own.words_changed, own.draft_words))
+        elif own.kind == "transformed":
+            self.children.append(Child(entry, own.parent, own.parent_sha256, own.prompt))
+
+    def _judge(self, document: Document, arm: Arm, where: Where) -> None:
+        for lack in provenance.insufficient(document, arm):
+            self.found.add(lack.rule, where, lack.message, lack.remedy)
+        own = document.provenance
+        made = own.draft if own.kind == "edited" else own
+        if made.kind != "generated":
+            return
+        if not arm.persists and made.generated_on is not None and made.generated_on < self.promised_on:
+            message = f"generated on {made.generated_on}; the promise was sealed on {self.promised_on}"
+            remedy = "An arm that is made anew for an edition is made after its promise: generate it again."
+            self.found.add("made-before-promise", where, message, remedy)
+        if made.finish_reason in _CUT:
+            message = f"the model stopped for length (finish reason {made.finish_reason})"
+            self.found.add("cut-off", where, message, "Replace it by the protocol's rule; texts are not completed.")
+
+    def _sizes(self, arm: Arm, count: int, cells: list[Counter[tuple[str | None, ...]]], where: Where) -> None:
+        if count != arm.documents:
+            message = f"{count} documents; the promise is {arm.documents}"
+            more = f"Add {arm.documents - count}" if count < arm.documents else f"Take {count - arm.documents} out"
+            remedy = f"{more} (`penmark collect {arm.name}`); another size is another promise: `penmark amend`."
+            self.found.add("unmet-quota", where, message, remedy)
+        for quota, cell in zip(arm.quotas, cells, strict=True):
+            names = sorted(quota.where)
+            got = cell[tuple(quota.where[name] for name in names)]
+            if got != quota.documents:
+                asked = ", ".join(f"{name} {quota.where[name]}" for name in names)
+                present = ", ".join(
+                    f"{' / '.join(v or 'none' for v in values)} {n}" for values, n in cell.most_common(6)
+                )
+                message = (
+                    f"{got} documents with {asked}; the promise is {quota.documents} (there are: {present or 'none'})"
+                )
+                remedy = "Collect what is missing, correct the records, or take out what is too much."
+                self.found.add("unmet-quota", where, message, remedy)
+
+    def _units(self, arm: Arm, units: dict[str, Counter[str]], where: Where) -> None:
+        for unit, values in units.items():
+            total = values.total()
+            if total > len(values) and unit != arm.unit:
+                most = max(values.values())
+                message = f"{total} documents come from {len(values)} {unit}s; one stands behind {most}"
+                remedy = f"They are not independent: `unit: {unit}` in the protocol gives the interval for that."
+                if unit == "prompt":
+                    remedy = "They are not independent: the interval covers chance among texts, not among prompts."
+                self.found.add("repeated-unit", where, message, remedy)
+
+
+def _claimed(claims: dict[str, str], document: Document, arm: Arm, where: Where, found: Findings) -> None:
+    """Hold what the source says of a text against truth and provenance."""
+    remedy = "Find out which is right; the truth of an arm is what the protocol says."
+    made = document.facet("model")
+    for name, value in sorted(claims.items()):
+        if name == "claimed_kind":
+            said = _said(value)
+            if said != arm.truth and said is not None:
+                message = f"the source calls the text {value!r}; the arm's truth is {arm.truth}"
+                found.add("contradictory-provenance", where, message, remedy)
+        elif name == "claimed_model":
+            if made is not None and _plain(made) != _plain(value):
+                message = f"the source names the model {value!r}; the provenance says {made!r}"
+                found.add("contradictory-provenance", where, message, remedy)
+            elif made is None and arm.truth == "human" and _said(value) != "human":
+                message = f"the source names a model, {value!r}; the arm's truth is human"
+                found.add("contradictory-provenance", where, message, remedy)
+        else:
+            shown = value if len(value) <= 60 else value[:60] + "…"
+            message = f"the source says {name.removeprefix('claimed_')} {shown!r}, which {document.provenance.kind} text has not"
+            found.add("contradictory-provenance", where, message, remedy)
+
+
+def _said(value: str) -> str | None:
+    """The truth that a source's own word for a text means, where it is plain."""
+    words = set(re.findall(r"[a-z]+", value.lower()))
+    if words & {"mixed", "edited", "polished", "assisted"}:
+        return "mixed"
+    human = bool(words & {"human", "written", "people", "real"})
+    machine = bool(words & {"ai", "machine", "generated", "model", "llm", "gpt", "chatgpt", "fake"})
+    return None if human == machine else "human" if human else "ai"
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def promised_on(edition: Edition) -> str:
+    """The day on which the promise was sealed; empty where it is not."""
+    path = edition.seal("promise")
+    return str(study.read_json(path).get("sealed_at", ""))[:10] if path.exists() else ""

@@ -1,0 +1,170 @@
+"""What a text by itself shows: characters, debris, repetition, a missing end.
+
+*Reads* and *writes* nothing. *Never* repairs. Everything takes time linear in the text. What reads like a refusal or a
+chat may be a letter: such findings are marked for a person.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from penmark.records import Truth
+from penmark.text import fold
+
+
+class Remark(NamedTuple):
+    """A rule, the fact, and what to do about it."""
+
+    rule: str
+    message: str
+    remedy: str
+
+
+_STAY = "Texts are not repaired: take a better copy, or let the finding stand."
+_PERSON = "A person reads it and decides by the protocol's rule; texts are not edited."
+
+_CLASSES = {
+    "\r": "carriage-return",
+    "\0": "nul",
+    "\ufffd": "replacement-character",
+    **dict.fromkeys(map(chr, range(0xFB00, 0xFB07)), "ligature"),
+    **dict.fromkeys("\u00ad\u180e\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\ufeff", "zero-width"),
+    **dict.fromkeys("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069", "bidi-control"),
+    **dict.fromkeys("\u00a0\u2007\u202f", "no-break-space"),
+    **dict.fromkeys("\u2028\u2029", "control-character"),
+    **dict.fromkeys("\t\n", ""),
+}
+_CATEGORIES = {"Cc": "control-character", "Co": "private-use", "Cn": "unassigned", "Cs": "unassigned"}
+
+
+@functools.lru_cache(maxsize=8192)
+def _class(character: str) -> str:
+    known = _CLASSES.get(character)
+    return known if known is not None else _CATEGORIES.get(unicodedata.category(character), "")
+
+
+def remarks(text: str, truth: Truth) -> Iterator[Remark]:
+    """Everything that a text of an arm of that truth shows by itself."""
+    yield from characters(text)
+    yield from _debris(text, truth)
+    yield from _repetition(text)
+    if truth != "human":
+        yield from _chat(text)
+    if not _ended(text):
+        yield Remark("cut-off", "ends without a final mark", _PERSON)
+
+
+def characters(text: str) -> Iterator[Remark]:
+    """Characters that people do not type, or that show a conversion."""
+    odd: dict[str, Counter[str]] = {}
+    for character in set(text):
+        rule = _class(character)
+        if rule:
+            odd.setdefault(rule, Counter())[character] = text.count(character)
+    if text.startswith("\ufeff"):
+        yield Remark("bom", "begins with a byte order mark", _STAY)
+        odd["zero-width"]["\ufeff"] -= 1
+    for rule, counts in sorted(odd.items()):
+        if rule == "carriage-return":
+            lone = text.count("\r") - text.count("\r\n")
+            yield Remark(rule, f"{counts.total()} carriage returns, {lone} of them without a line feed", _STAY)
+        elif counts.total():
+            listed = ", ".join(f"U+{ord(c):04X} {n}x" for c, n in sorted(counts.items()) if n)
+            yield Remark(rule, f"{counts.total()} of them: {listed}", _STAY)
+    if text.isascii():
+        return
+    if not unicodedata.is_normalized("NFC", text):
+        yield Remark("not-nfc", "is not in Unicode's form NFC; its canonical digest is of another form", _STAY)
+    if _MIXED.search(text) is not None:
+        yield Remark("mixed-scripts", "Latin and Cyrillic letters stand in one word", _STAY)
+    broken = len(_MOJIBAKE.findall(text))
+    if broken:
+        yield Remark("mojibake", f"{broken} places look like UTF-8 that was read in another encoding", _STAY)
+
+
+_MIXED = re.compile("[A-Za-z][\u0400-\u04ff]|[\u0400-\u04ff][A-Za-z]")
+_MOJIBAKE = re.compile("[\u00c2\u00c3][\u0080-\u00bf]|\u00e2[\u0080-\u009f\u20ac]")
+
+_DEBRIS = {
+    "chat-residue": re.compile(
+        r"\bas an? (?:ai|artificial intelligence|large)(?: language)? model\b|\bmy (?:knowledge|training) cut-?off\b"
+        r"|<\|(?:im_start|im_end|endoftext|eot_id)\|>|\[/?INST\]|:contentReference\[|\bturn\d+search\d+",
+        re.IGNORECASE,
+    ),
+    "markup": re.compile(
+        r"</?(?:p|br|div|span|a|b|i|em|strong|ul|ol|li|h[1-6]|table|script|img)\b[^<>]{0,200}>|&(?:nbsp|amp|lt|gt|quot);"
+        r"|^#{1,6} \S|\*\*[^*\n]{1,200}\*\*|^```|\[[^\[\]\n]{1,80}\]\(https?:",
+        re.IGNORECASE | re.MULTILINE,
+    ),
+    "boilerplate": re.compile(
+        r"\b(?:we|this (?:web)?site) uses? cookies\b|\baccept (?:all )?cookies\b|\bcookie policy\b|\bskip to (?:main )?content\b"
+        r"|\bsubscribe to our newsletter\b|\ball rights reserved\b",
+        re.IGNORECASE,
+    ),
+    "placeholder": re.compile(
+        r"\[(?:your|insert|name|date|company|address|recipient|my)\b[^\[\]\n]{0,40}\]|(?-i:@[A-Z]{3,12}\d+)",
+        re.IGNORECASE,
+    ),
+}
+_FOUND = {
+    "chat-residue": "words or tokens of a chat interface",
+    "markup": "HTML or Markdown marks",
+    "boilerplate": "words that web pages put around a text",
+    "placeholder": "marks that stand for something else",
+}
+_OPENING = re.compile(
+    r"\s*(?:(?:sure|certainly|of course|absolutely)[,!.]\s|here(?:'s|’s| is) (?:a|an|the|your)\b|topic:\s)",
+    re.IGNORECASE,
+)
+_REFUSAL = re.compile(
+    r"\bI(?:'m|’m| am) (?:sorry|unable to)\b"
+    r"|\bI (?:can't|can’t|cannot|can not|won't|won’t) (?:help|assist|fulfil|provide|write|comply)",
+    re.IGNORECASE,
+)
+_ERROR = re.compile(
+    r"(?:network error|internal server error|service unavailable|bad gateway|gateway time-?out|too many requests"
+    r"|rate limit (?:reached|exceeded)|an error occurred|something went wrong|undefined|null|none|nan)\b.{0,120}",
+    re.IGNORECASE,
+)
+
+
+def _debris(text: str, truth: Truth) -> Iterator[Remark]:
+    for rule, pattern in _DEBRIS.items():
+        count = len(pattern.findall(text))
+        if count:
+            yield Remark(rule, f"{_FOUND[rule]}, {count} times", _PERSON if rule == "chat-residue" else _STAY)
+    if truth != "human" and len(text) < 200 and _ERROR.fullmatch(fold(text)) is not None:
+        yield Remark("error-text", "reads like an error message", _PERSON)
+
+
+def _chat(text: str) -> Iterator[Remark]:
+    if _OPENING.match(text) is not None:
+        yield Remark("chat-residue", "begins like an answer in a chat", _PERSON)
+    if _REFUSAL.search(text, 0, 400) is not None:
+        yield Remark("refusal", "reads like a refusal near its beginning; it may be a letter", _PERSON)
+
+
+def _repetition(text: str) -> Iterator[Remark]:
+    folded = fold(text)
+    half = len(folded) // 2
+    if half >= 40 and folded[:half] == folded[half + 1 :]:
+        yield Remark("repeated-paragraph", "the whole text stands there twice", _STAY)
+        return
+    counts = Counter(part for part in map(fold, text.split("\n")) if len(part) >= 40)
+    again = sum(n - 1 for n in counts.values())
+    if again:
+        yield Remark("repeated-paragraph", f"{again} paragraphs stand there again", _STAY)
+
+
+_CLOSING = "\"'”’»›)]}*_"
+_FINAL = ".!?…。！？؟।:;"
+
+
+def _ended(text: str) -> bool:
+    end = text.rstrip().rstrip(_CLOSING).rstrip()
+    return end == "" or end[-1] in _FINAL

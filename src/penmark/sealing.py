@@ -1,0 +1,313 @@
+"""Seals: digests of what was decided or found, chained to the seal before, with timestamps from outside.
+
+*Reads* the files that it seals, the protocol, the cards, the digests of plugins. *Writes* protocol.json,
+detectors/<detector>.json, seals/<name>.json and <file>-<authority>.tsr. The only room that asks an authority.
+*Never* writes a seal twice, out of order, or over a sealed file that was changed since; never looks at the clock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Literal, NamedTuple
+
+import httpx2
+from pydantic import ValidationError
+from rfc3161_client import HashAlgorithm, TimestampRequestBuilder
+
+from penmark import __version__, canon, cards, plugins, protocol, study, tokens
+from penmark.errors import Fault, FaultsError, PenmarkError, ServiceError, UsageError
+from penmark.records import Announcement, Authority, Head, Protocol, Seal, SealedCard
+from penmark.study import Edition, Study
+
+Kind = Literal["promise", "corpus", "heads", "evidence"]
+Ask = Callable[[str, bytes], bytes]
+"""Posts a query (bytes) to an address and returns the answer. Raises ServiceError."""
+
+PATIENCE = 20.0
+"""An authority has so long to answer (seconds)."""
+_LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
+_AMEND = "A change of rules is announced for a later edition: `penmark amend`."
+
+
+class Sealed(NamedTuple):
+    """A seal that stands, and what its authorities did not do: one sentence each, with a way forward."""
+
+    path: Path
+    warnings: tuple[str, ...]
+
+
+class Asked(NamedTuple):
+    """Tokens that were written, and one sentence for each authority that gave none."""
+
+    written: tuple[Path, ...]
+    warnings: tuple[str, ...]
+
+
+# --- the promise ---------------------------------------------------------------------------------------------------
+
+
+def prepare(place: Study, edition: Edition, promised: Protocol) -> list[str]:
+    """Write protocol.json and the card of each detector as promised; the paths, below the edition, of all to be sealed.
+
+    Raises UsageError where it is too late for that, FaultsError with every decision that is still open or every card
+    and plugin that is missing, PenmarkError where edition or seed are not the protocol's. Nothing is written then.
+    """
+    _check_ready(place, edition, promised)
+    faults: list[Fault] = []
+    sealed: dict[str, bytes] = {}
+    for detector in promised.detectors:
+        try:
+            card = cards.load(cards.find(detector.card, place.cards))
+            cards.rule_in_force(detector, card)
+            asks = card.ask.plugin
+            plugin = None if asks is None else plugins.facts(plugins.DETECTORS, asks)
+        except PenmarkError as error:
+            faults += [Fault(f.place or f"detector {detector.name}", f.fact, f.remedy) for f in error.faults]
+            continue
+        sealed[f"detectors/{detector.name}.json"] = cards.canonical(SealedCard(card=card, plugin=plugin))
+    if faults:
+        raise FaultsError(faults)
+    for left_over in set(edition.detectors.glob("*.json")) - {edition.root / path for path in sealed}:
+        left_over.unlink()  # of a commit that did not come to its seal
+    for path, data in sealed.items():
+        study.write(edition.root / path, data)
+    study.write(edition.protocol_json, protocol.canonical(promised))
+    return ["protocol.json", "protocol.yaml", *sealed]
+
+
+def check_same(edition: Edition, promised: Protocol) -> None:
+    """Raises UsageError where ``promised`` says something else than the protocol that is sealed."""
+    if protocol.canonical(promised) != study.read(edition.protocol_json):
+        raise UsageError(
+            "says something else than the promise that is sealed",
+            place=str(edition.protocol_yaml),
+            remedy=f"Restore it as it was sealed (from git, say). {_AMEND}",
+        )
+
+
+def _check_ready(place: Study, edition: Edition, promised: Protocol) -> None:
+    """Nothing exists yet that the promise decides about, and the promise is whole."""
+    file = str(edition.protocol_yaml)
+    for path in (edition.seal("promise"), edition.manifest, *edition.journal_files()):
+        if path.exists():
+            raise UsageError(f"exists, so {edition.tag} cannot be promised any more", place=str(path), remedy=_AMEND)
+    if promised.edition != edition.tag:
+        fact = f"is the protocol of {promised.edition}, in the folder of {edition.tag}"
+        raise PenmarkError(fact, place=file, remedy="Give both the same tag.")
+    open_ones = protocol.placeholders(promised)
+    if open_ones:
+        remedy = "Write what you promise there; nothing in <angle brackets> can be sealed."
+        raise FaultsError([Fault(f"{file}: {path}", f"still says {text}", remedy) for path, text in open_ones])
+    seed = place.seed_of(edition.tag)
+    raw = study.read(seed, limit=4096)
+    if len(raw) != 32 or canon.sha256(raw) != promised.seed_sha256:
+        raise PenmarkError(
+            f"is not the secret seed whose digest the protocol names (its SHA-256 is {canon.sha256(raw)})",
+            place=str(seed),
+            remedy="Restore the seed that `penmark init` made, or write the digest of this one to seed_sha256.",
+        )
+
+
+# --- seals ---------------------------------------------------------------------------------------------------------
+
+
+def order(edition: Edition) -> list[str]:
+    """The names of the seals that exist, in their order: promise, corpus, heads-0001 …, evidence."""
+    return edition.seal_names()
+
+
+def read(edition: Edition, name: str) -> Seal:
+    """The seal of that name. Raises PenmarkError where it is missing, not canonical, or not such a seal."""
+    path = edition.seal(name)
+    data = study.read(path, limit=2**26)
+    canon.decode(data, place=str(path))
+    try:
+        found = Seal.model_validate_json(data)
+    except ValidationError as error:
+        raise study.validated(str(path), error.errors(include_url=False)) from None
+    if found.kind != name.split("-")[0]:
+        raise PenmarkError(f"is a seal of the {found.kind}", place=str(path), remedy="Restore the seal of that name.")
+    return found
+
+
+def seal(
+    edition: Edition,
+    kind: Kind,
+    study_name: str,
+    digests: Iterable[str],
+    *,
+    journals: Mapping[str, Head] | None = None,
+    announced: Announcement | None = None,
+    authorities: Iterable[Authority],
+    now: str,
+    ask: Ask | None = None,
+) -> Sealed:
+    """Seal the files ``digests`` (paths below the edition), then ask each authority for a timestamp over the seal.
+
+    ``now``: RFC 3339, UTC. The seal stands whatever the authorities do; who gave no token is told in ``warnings``.
+    Raises UsageError where the kind is not the next one, PenmarkError where the clock runs backwards, where a file is
+    missing, or where one that an earlier seal holds was changed since.
+    """
+    before = order(edition)
+    name = _next(edition, kind, before)
+    _check_unchanged(edition, before, now)
+    value = Seal(
+        kind=kind,
+        study=study_name,
+        edition=edition.tag,
+        sealed_at=now,
+        software=f"penmark {__version__}",
+        previous=canon.sha256(study.read(edition.seal(before[-1]))) if before else None,
+        digests={path: _digest(edition, path) for path in sorted(digests)},
+        journals=dict(journals) if journals is not None else {},
+        announced=announced,
+    )
+    path = edition.seal(name)
+    study.write(path, canon.encode(value.model_dump(mode="json")))
+    return Sealed(path, stamp(path, authorities, ask=ask).warnings)
+
+
+def _next(edition: Edition, kind: Kind, before: list[str]) -> str:
+    """The name of the seal that comes next, if it is of that kind."""
+    place = str(edition.seals)
+    if "evidence" in before:
+        raise UsageError(
+            f"the evidence of {edition.tag} is sealed: this edition is closed",
+            place=place,
+            remedy="`penmark publish` makes its bundle; `penmark init` starts the next edition.",
+        )
+    if kind == "promise" and before:
+        raise UsageError(f"the promise of {edition.tag} is sealed already", place=place, remedy=_AMEND)
+    if kind != "promise" and "promise" not in before:
+        raise UsageError("nothing is promised yet", place=place, remedy="Seal the promise first: `penmark commit`.")
+    if kind == "corpus" and "corpus" in before:
+        raise UsageError(f"the corpus of {edition.tag} is frozen already", place=place, remedy=_AMEND)
+    if kind in ("heads", "evidence") and "corpus" not in before:
+        raise UsageError("the corpus is not frozen", place=place, remedy="Freeze it first: `penmark freeze`.")
+    if kind != "heads":
+        return kind
+    number = 1 + sum(name.startswith("heads-") for name in before)
+    if number > 9999:
+        raise UsageError("9999 starts and stops are sealed; there is room for no more", place=place, remedy=_AMEND)
+    return f"heads-{number:04d}"
+
+
+def _check_unchanged(edition: Edition, before: list[str], now: str) -> None:
+    faults: list[Fault] = []
+    for name in before:
+        earlier = read(edition, name)
+        if tokens.moment(now) < tokens.moment(earlier.sealed_at):
+            raise PenmarkError(
+                f"the clock says {now}, which is before the seal of {earlier.sealed_at}",
+                place=str(edition.seal(name)),
+                remedy="Set this machine's clock right and run the same command again.",
+            )
+        for path, digest in earlier.digests.items():
+            if _digest(edition, path) != digest:
+                faults.append(Fault(str(edition.root / path), f"is not the file that the {name} seal holds", _AMEND))
+    if faults:
+        raise FaultsError(
+            [Fault(f.place, f.fact, f"Restore the sealed file (from git, say). {f.remedy}") for f in faults]
+        )
+
+
+def _digest(edition: Edition, path: str) -> str:
+    """SHA-256 of a file of the edition, read in pieces."""
+    parts = PurePosixPath(path).parts
+    file = edition.root / path
+    if not parts or PurePosixPath(path).is_absolute() or ".." in parts or "\\" in path:
+        raise PenmarkError("is not a path inside the edition", place=path)
+    if file.is_symlink() or not file.is_file():
+        raise PenmarkError(
+            "is not a file, so it cannot be sealed", place=str(file), remedy="Restore it, or make it again."
+        )
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+# --- timestamps from outside ---------------------------------------------------------------------------------------
+
+
+def retry_tokens(
+    edition: Edition, authorities: Iterable[Authority], *, also: Iterable[Path] = (), ask: Ask | None = None
+) -> Asked:
+    """Ask again for the tokens that are missing: of the newest seal, and of the files ``also``.
+
+    Not of older seals: the seal after one holds its digest and so proves when it existed; a token of today would only
+    say something later, and put the times out of order.
+    """
+    newest = [edition.seal(name) for name in order(edition)[-1:]]
+    told = [stamp(path, list(authorities), ask=ask) for path in (*newest, *also)]
+    return Asked(tuple(p for t in told for p in t.written), tuple(w for t in told for w in t.warnings))
+
+
+def stamp(path: Path, authorities: Iterable[Authority], *, ask: Ask | None = None) -> Asked:
+    """Ask each authority that has given none yet for a token over a file; it is kept as ``<stem>-<authority>.tsr``."""
+    data = study.read(path)
+    written: list[Path] = []
+    warnings: list[str] = []
+    for authority in authorities:
+        target = token_path(path, authority.name)
+        if target.exists():
+            continue
+        try:
+            study.write(target, _token(data, authority.url, post if ask is None else ask))
+            written.append(target)
+        except ServiceError as error:
+            warnings.append(
+                f"{path.name} has no timestamp of {authority.name} ({authority.url}): {error.faults[0].fact}. "
+                "It stands; `penmark commit` asks again, until the next seal is made."
+            )
+    return Asked(tuple(written), tuple(warnings))
+
+
+def token_path(path: Path, authority: str) -> Path:
+    """Where the token of an authority over a file is kept."""
+    return path.with_name(f"{path.stem}-{authority}.tsr")
+
+
+def token_files(path: Path) -> list[Path]:
+    """The tokens that lie beside a sealed file, by name."""
+    return sorted(path.parent.glob(f"{path.stem}-*.tsr"))
+
+
+def _token(data: bytes, url: str, ask: Ask) -> bytes:
+    """A token over ``data`` that is sound and answers this very query. Raises ServiceError."""
+    builder = TimestampRequestBuilder().data(data).hash_algorithm(HashAlgorithm.SHA256)
+    query = builder.nonce(nonce=True).cert_request(cert_request=True).build()
+    answer = ask(url, query.as_bytes())
+    result = tokens.check(answer, data, tokens.Trust())  # whether its root is trusted is for the readers to say
+    if result.state == "failed":
+        raise ServiceError(f"its answer is no timestamp of this file: {result.detail}")
+    if tokens.nonce(answer) != query.nonce:
+        raise ServiceError("it answered another query than this one")
+    return answer
+
+
+def post(url: str, query: bytes, *, seconds: float = PATIENCE) -> bytes:
+    """Post a timestamp query; the answer's bytes. Raises ServiceError where none comes in time, or not a fit one."""
+    until = time.monotonic() + seconds
+    answer = b""
+    headers = {"Content-Type": "application/timestamp-query", "Accept": "application/timestamp-reply"}
+    try:
+        # A proxy of the environment is for the world outside, never for an authority on this machine.
+        with (
+            httpx2.Client(timeout=seconds, mounts=dict.fromkeys(_LOOPBACK)) as client,
+            client.stream("POST", url, content=query, headers=headers) as response,
+        ):
+            if response.status_code != 200:
+                raise ServiceError(f"it answered HTTP {response.status_code} {response.reason_phrase}".rstrip())
+            for piece in response.iter_raw():
+                answer += piece
+                if len(answer) > tokens.MAX_TOKEN:
+                    raise ServiceError(f"its answer is longer than {tokens.MAX_TOKEN} bytes")
+                if time.monotonic() > until:
+                    raise ServiceError(f"its answer took longer than {seconds:g} seconds")
+    except httpx2.TimeoutException:
+        raise ServiceError(f"no answer within {seconds:g} seconds") from None
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+        raise ServiceError(f"it cannot be reached ({str(error) or type(error).__name__})") from None
+    return answer

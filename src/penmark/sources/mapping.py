@@ -1,0 +1,119 @@
+"""From the columns of a table to a draft: which column holds what, and constants for all rows.
+
+Options of a table or folder: ``column.NAME=COLUMN`` takes NAME from COLUMN (from none, where COLUMN is empty);
+``where.COLUMN=VALUE`` keeps the rows that have it; ``NAME=VALUE`` holds for every row whose own cell is empty.
+Without ``column.NAME`` a column is taken for what it is called.
+*Reads* the files that rows name. *Writes* nothing. *Never* changes a text.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from penmark.errors import Fault, UsageError, did_you_mean
+from penmark.plugins import Draft
+from penmark.sources.rows import Row, raw
+
+FIELDS = ("language", "register", "subgroup", "author", "topic", "source", "exposures", "withheld")
+"""What a document says of itself beside its provenance. ``withheld``: why its text is not published."""
+MAX_TEXT = 16 * 2**20
+"""No text file is larger than this (bytes)."""
+_TEXTS = ("text", "file", "draft", "draft_file")
+
+
+class Mapping:
+    """The options, taken apart. ``own``: the names that are the plugin's own options."""
+
+    def __init__(self, options: dict[str, str], own: tuple[str, ...]) -> None:
+        self.columns = {k.removeprefix("column."): v for k, v in options.items() if k.startswith("column.")}
+        self.where = {k.removeprefix("where."): v for k, v in options.items() if k.startswith("where.")}
+        taken = (*own, *(k for k in options if k.startswith(("column.", "where."))))
+        self.constants = {k: v for k, v in options.items() if k not in taken}
+        self._seen: set[str] = set()
+
+    def drafts(self, rows: Iterator[Row], folder: Path, faults: list[Fault]) -> Iterator[Draft]:
+        """The drafts of the rows; text files are looked for in ``folder``. What is wrong goes to ``faults``."""
+        incomplete: list[Fault] = []
+        for row in rows:
+            self._seen.update(row.cells)
+            if any(row.cells.get(column, "") != value for column, value in self.where.items()):
+                continue
+            draft = self._draft(row, folder, faults, incomplete)
+            if draft is not None:
+                yield draft
+        # A column that is nowhere is one fault, not one for each row that lacks it.
+        faults.extend(self._missing(str(folder)) or incomplete)
+
+    def _missing(self, place: str) -> list[Fault]:
+        wanted = {f"column.{name}": column for name, column in self.columns.items() if column != ""}
+        wanted |= {f"where.{column}": column for column in self.where}
+        return [
+            Fault(
+                place,
+                f"{option}: no row has a column {column!r}{did_you_mean(column, self._seen)}",
+                f"Columns: {', '.join(sorted(self._seen))}.",
+            )
+            for option, column in wanted.items()
+            if self._seen and column not in self._seen
+        ]
+
+    def _draft(self, row: Row, folder: Path, faults: list[Fault], incomplete: list[Fault]) -> Draft | None:
+        used = set(self.columns.values())
+        values = {n: v for n, v in row.cells.items() if n not in used and n not in self.columns}
+        values |= {name: row.cells[column] for name, column in self.columns.items() if column in row.cells}
+        values |= {name: value for name, value in self.constants.items() if values.get(name, "") == ""}
+        before = len(faults), len(incomplete)
+        name = values.get("id", "")
+        if name == "":
+            incomplete.append(Fault(row.place, "no id", "Name the column that holds it: column.id=…"))
+        text = self._text("text", "file", values, row.place, folder, faults)
+        draft = self._text("draft", "draft_file", values, row.place, folder, faults)
+        if text is None and len(faults) == before[0]:
+            fact = "no text: neither a column `text` nor a column `file`"
+            incomplete.append(Fault(row.place, fact, "Name the column that holds it: column.text=… or column.file=…"))
+        if text is None or (len(faults), len(incomplete)) != before:
+            return None
+        fields = {n: values[n] for n in FIELDS if values.get(n, "") != ""}
+        known = {"id", *_TEXTS, *FIELDS}
+        provenance = {n.removeprefix("provenance."): v for n, v in values.items() if n not in known and v != ""}
+        if provenance.get("kind") == "archive" and "source" in fields:
+            provenance.setdefault("source", fields["source"])
+        return Draft(name, text, row.place, fields, provenance, draft=draft)
+
+    def _text(
+        self, inline: str, named: str, values: dict[str, str], place: str, folder: Path, faults: list[Fault]
+    ) -> bytes | None:
+        file = values.get(named, "")
+        if file == "":
+            return raw(values[inline]) if inline in values else None
+        if values.get(inline, "") != "":
+            faults.append(Fault(place, f"has both `{inline}` and `{named}`", "Leave one of them empty."))
+            return None
+        return text_file(folder, file, place, faults)
+
+
+def text_file(folder: Path, name: str, place: str, faults: list[Fault]) -> bytes | None:
+    """The bytes of a text file inside ``folder``; None, and a fault at ``place``, where it cannot be read."""
+    path = folder / name
+    try:
+        if not path.resolve().is_relative_to(folder.resolve()):
+            faults.append(Fault(place, f"{name} lies outside {folder}", "Put the file into the folder."))
+        elif not path.is_file():
+            faults.append(Fault(place, f"there is no file {name} in {folder}", "Correct the name, or add the file."))
+        elif path.stat().st_size > MAX_TEXT:
+            faults.append(Fault(place, f"{name} is larger than {MAX_TEXT} bytes", "Is it one text?"))
+        else:
+            return path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = os.strerror(error.errno).lower() if isinstance(error, OSError) and error.errno else str(error)
+        faults.append(Fault(place, f"{name} cannot be read: {reason}", "Look at the name and its permissions."))
+    return None
+
+
+def required_path(options: dict[str, str], plugin: str, what: str) -> Path:
+    """The option ``path``. Raises UsageError where it is not given."""
+    if options.get("path", "") == "":
+        raise UsageError(f"the source {plugin} needs the option `path`: {what}", remedy="Give it with --option path=…")
+    return Path(options["path"])

@@ -1,0 +1,210 @@
+"""Rows of a CSV, TSV, JSON, JSONL or parquet file, every value a string exactly as it is written.
+
+*Reads* the file that it is given, as a stream where the format allows. *Writes* nothing.
+*Never* guesses a type: "007", "NA", "0.50" and "null" stay what they are. Only a null of JSON or parquet is absent.
+A byte that is not UTF-8 travels as a lone surrogate, so that it can be told with its row.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from penmark.errors import Fault
+
+MAX_LINE = 64 * 2**20
+"""No line (and no cell) is longer than this (characters)."""
+MAX_WHOLE = 2 * 2**30
+"""No file that has to be read whole (JSON) is larger than this (bytes)."""
+FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
+
+
+class Row(NamedTuple):
+    """One row: ``file:line`` (``file: item n`` where there are no lines), and its cells by column name."""
+
+    place: str
+    cells: dict[str, str]
+
+
+def rows(path: Path, faults: list[Fault], delimiter: str | None = None) -> Iterator[Row]:
+    """The good rows of a file; what is wrong goes to ``faults``, with its row. Nothing is raised for a bad file."""
+    suffix = path.suffix.lower()
+    try:
+        if suffix in (".csv", ".tsv"):
+            yield from _csv(path, faults, delimiter or ("\t" if suffix == ".tsv" else ","))
+        elif suffix in (".jsonl", ".ndjson"):
+            yield from _jsonl(path, faults)
+        elif suffix == ".json":
+            yield from _json(path, faults)
+        elif suffix == ".parquet":
+            yield from _parquet(path, faults)
+        else:
+            remedy = f"Give a file that ends in {', '.join(FORMATS)}."
+            faults.append(Fault(str(path), "is not a kind of table that can be read", remedy))
+    except FileNotFoundError:
+        faults.append(Fault(str(path), "there is no such file", "Look at the name; `path` is relative to the study."))
+    except OSError as error:
+        faults.append(Fault(str(path), str(error.strerror or error).lower(), "Look at the file and its permissions."))
+
+
+def raw(value: str) -> bytes:
+    """The bytes that a cell was read from (lone surrogates give back what was no UTF-8)."""
+    try:
+        return value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "surrogatepass")
+
+
+# --- CSV -----------------------------------------------------------------------------------------------------------
+
+
+def _csv(path: Path, faults: list[Fault], delimiter: str) -> Iterator[Row]:
+    with path.open("rb") as binary:
+        if binary.read(2) in (b"\xff\xfe", b"\xfe\xff"):
+            faults.append(Fault(str(path), "is UTF-16", "Save it as CSV UTF-8."))
+            return
+    csv.field_size_limit(MAX_LINE)
+    with path.open("r", encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+        reader = csv.reader(_lines(file), delimiter=delimiter, strict=True)
+        start = 1
+        try:
+            header = next(reader, [])
+            if not _header(path, header, delimiter, faults):
+                return
+            start = reader.line_num + 1
+            for cells in reader:
+                place, start = f"{path}:{start}", reader.line_num + 1
+                if not cells:
+                    continue
+                if len(cells) != len(header):
+                    fact = f"has {len(cells)} cells, the header {len(header)}"
+                    faults.append(Fault(place, fact, "Quote the cells that hold a comma or a line break."))
+                    continue
+                yield Row(place, dict(zip(header, cells, strict=True)))
+        except csv.Error as error:
+            remedy = "Look for a quote that is not closed, or not doubled; nothing after this row was read."
+            faults.append(Fault(f"{path}:{start}", f"is not CSV: {error}", remedy))
+
+
+def _lines(file: IO[str]) -> Iterator[str]:
+    while line := file.readline(MAX_LINE + 1):
+        if len(line) > MAX_LINE:
+            raise csv.Error("the line is too long")
+        yield line
+
+
+def _header(path: Path, header: list[str], delimiter: str, faults: list[Fault]) -> bool:
+    place, before = f"{path}:1", len(faults)
+    if not header or header == [""]:
+        faults.append(Fault(place, "is empty" if not header else "has no header", "The first row names the columns."))
+    elif len(header) == 1:
+        for other, named in ((";", "delimiter=;"), ("\t", "delimiter=tab"), (",", "delimiter=,")):
+            if other != delimiter and other in header[0]:
+                faults.append(Fault(place, "has one column only", f"If another sign parts the cells, give {named}."))
+    twice = sorted({name for name in header if header.count(name) > 1})
+    if twice:
+        fact = f"columns named twice: {', '.join(repr(name) for name in twice)}"
+        faults.append(Fault(place, fact, "Give each column a name of its own."))
+    return len(faults) == before
+
+
+# --- JSON ----------------------------------------------------------------------------------------------------------
+
+
+def _jsonl(path: Path, faults: list[Fault]) -> Iterator[Row]:
+    with path.open("r", encoding="utf-8-sig", errors="surrogateescape", newline="\n") as file:
+        number = 0
+        while line := file.readline(MAX_LINE + 1):
+            number += 1
+            place = f"{path}:{number}"
+            if len(line) > MAX_LINE:
+                faults.append(Fault(place, "the line is too long", "Nothing after this line was read."))
+                return
+            if line.strip() == "":
+                continue
+            try:
+                value = _parsed(line)
+            except (ValueError, RecursionError) as error:
+                faults.append(Fault(place, f"is not valid JSON ({error})", "Correct the line."))
+                continue
+            row = _object(value, place, faults)
+            if row is not None:
+                yield row
+
+
+def _json(path: Path, faults: list[Fault]) -> Iterator[Row]:
+    if path.stat().st_size > MAX_WHOLE:
+        faults.append(Fault(str(path), "is too large to be read whole", "Save it as JSONL, one object a line."))
+        return
+    try:
+        value = _parsed(path.read_text(encoding="utf-8-sig", errors="surrogateescape"))
+    except (ValueError, RecursionError) as error:
+        faults.append(Fault(str(path), f"is not valid JSON ({error})", "Correct the file."))
+        return
+    if not isinstance(value, list):
+        faults.append(Fault(str(path), "is not a list of objects", "Give a JSON list with one object a text."))
+        return
+    for number, item in enumerate(value, 1):
+        row = _object(item, f"{path}: item {number}", faults)
+        if row is not None:
+            yield row
+
+
+def _parsed(text: str) -> Any:
+    return json.loads(text, parse_int=str, parse_float=str, parse_constant=_refused, object_pairs_hook=_once)
+
+
+def _refused(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the key {next(n for n in names if names.count(n) > 1)!r} stands there twice")
+    return found
+
+
+def _object(value: Any, place: str, faults: list[Fault]) -> Row | None:
+    if not isinstance(value, dict):
+        shown = json.dumps(value, ensure_ascii=False)[:60]
+        faults.append(Fault(place, f"is not an object: {shown}", "Each text is an object such as {id, text, …}."))
+        return None
+    return Row(place, {name: _word(item) for name, item in value.items() if item is not None})
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return ";".join(value)
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+# --- parquet -------------------------------------------------------------------------------------------------------
+
+
+def _parquet(path: Path, faults: list[Fault]) -> Iterator[Row]:
+    import polars as pl
+
+    try:
+        with path.open("rb") as file:  # an open file: a name could be taken for a pattern
+            table = pl.read_parquet(file)
+        plain = [n for n, kind in table.schema.items() if not (kind in (pl.String, pl.Binary) or kind.is_nested())]
+        table = table.with_columns(pl.col(plain).cast(pl.String))
+    except pl.exceptions.PolarsError as error:
+        faults.append(Fault(str(path), f"is not a parquet file that can be read ({error})", "Save it again."))
+        return
+    for number, values in enumerate(table.iter_rows(), 1):
+        cells = {
+            name: value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else _word(value)
+            for name, value in zip(table.columns, values, strict=True)
+            if value is not None
+        }
+        yield Row(f"{path}: row {number}", cells)

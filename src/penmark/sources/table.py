@@ -1,0 +1,33 @@
+"""The source ``table``: texts, or names of text files, in the rows of a CSV, TSV, JSON, JSONL or parquet file.
+
+Options: ``path``; ``delimiter`` (one character, or ``tab``); the columns and constants of ``mapping``.
+*Reads* that file and the text files that it names, in the folder where it lies. *Writes* nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from penmark.errors import Fault, FaultsError, UsageError
+from penmark.plugins import Draft
+from penmark.sources.mapping import Mapping, required_path
+from penmark.sources.rows import rows
+
+
+class Table:
+    """Texts in a table."""
+
+    def __init__(self, options: dict[str, str]) -> None:
+        self._path = required_path(options, "table", "the CSV, JSON, JSONL or parquet file")
+        delimiter = options.get("delimiter")
+        self._delimiter = "\t" if delimiter == "tab" else delimiter
+        if self._delimiter is not None and len(self._delimiter) != 1:
+            raise UsageError(f"delimiter={delimiter} is not one character", remedy="Give one, or `tab`.")
+        self._mapping = Mapping(options, own=("path", "delimiter"))
+
+    def gather(self, arm_name: str) -> Iterator[Draft]:
+        """A draft for each row. Raises FaultsError at the end."""
+        faults: list[Fault] = []
+        yield from self._mapping.drafts(rows(self._path, faults, self._delimiter), self._path.parent, faults)
+        if faults:
+            raise FaultsError(faults)

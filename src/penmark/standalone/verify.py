@@ -1,0 +1,1411 @@
+#!/usr/bin/env python3
+"""Check a penmark bundle with nothing but Python 3.11 or newer: `python3 verify.py [BUNDLE] [--json]`.
+
+A second implementation of `docs/format.md`, number 1; it shares no line with penmark. All eight checks always run and
+every fault is told; the last line counts what failed and what is not checked here (signatures of time stamps, YAML =
+JSON, departures, pages). Exit code 0: nothing failed; 1: a check failed; 2: usage.
+
+Take this file from a penmark release and compare its digest: the party that is checked should not supply the checker.
+
+*Reads*: the plain files inside BUNDLE, trusting none: sizes, lines, nesting and gzip expansion are limited.
+*Writes*: standard output, nothing else.
+*Never*: follows a link, opens a path outside the folder, uses the network, starts a program, shows a traceback.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import csv
+import decimal
+import functools
+import hashlib
+import hmac
+import itertools
+import json
+import operator
+import os
+import re
+import stat
+import sys
+import unicodedata
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+NAMES = ("sums", "seals", "protocol", "manifest", "journals", "completeness", "tables", "pages")
+REMEDIES = (
+    "Get this file again from the publisher.",
+    "Ask the publisher for the files as they were sealed.",
+    "The promise must be published as it was sealed.",
+    "Manifest, texts, salts and seed must be published as they were frozen.",
+    "Journals and evidence must be published as they were written.",
+    "Each scheduled pair needs exactly one state, and a reason where there is no call.",
+    "Compute the table again from protocol, manifest and journals.",
+)
+SHOWN, DEPTH, FILES = 50, 128, 2_000_000  # faults told of a check; nesting of JSON; files of a bundle
+SMALL, LINE, CHUNK, EXPANDED, FILE = 1 << 24, 1 << 26, 1 << 20, 1 << 32, 1 << 38  # bytes
+
+DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+DIGEST = re.compile("[0-9a-f]{64}")
+DATE = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])")
+TIME = re.compile(DATE.pattern + r"T([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\.[0-9]{1,6})?Z")
+# Unicode White_Space; str.split and str.strip would take U+001C to U+001F for white space too
+WHITE = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+RUN, DASH = re.compile(f"[^{WHITE}]+"), re.compile("[\u2013\u2014]")
+REQUIRED = (
+    *("format", "SHA256SUMS", "protocol.yaml", "protocol.json", "manifest.jsonl", "screening.csv", "seed.json"),
+    *("seals/promise.json", "seals/corpus.json", "seals/evidence.json", "report/index.html", "README.md"),
+    *("CHANGES.md", "LICENSE", "CITATION.cff", "datapackage.json", "croissant.json", "verify.py"),
+    *("tables/agreement.csv", "tables/departures.csv", "tables/documents.csv", "tables/rates.csv"),
+    *("tables/rates_lenient.csv", "tables/readings.csv", "tables/table1.csv", "tables/table2.csv"),
+)
+PATHS = re.compile(
+    "|".join(re.escape(path) for path in REQUIRED)
+    + r"|detectors/[^/]+\.json|seals/heads-[0-9]{4}\.json|seals/[^/]+\.tsr|journal/[^/]+\.jsonl|deviations\.jsonl"
+    r"|evidence/[^/]+-[0-9]{4,}\.jsonl\.gz|salts\.jsonl|texts/[0-9a-f]{64}\.txt|texts/[0-9]{4,}\.jsonl\.gz"
+    r"|amendments/[0-9]{4}\.json"
+)
+# Fields of records: s string, t time, d digest, i integer, o object, l list of strings, * anything; with ? also null.
+SEAL = "announced:* digests:o edition:s format:i journals:o kind:s previous:d? sealed_at:t software:* study:s"
+PROTOCOL = "study:s edition:s seed_sha256:d level:s attempts:i ask_again_in_doubt:* window:o? arms:* detectors:*"
+ARM = "name:s truth:s documents:i? headline:* quotas:o? evidence:o?"
+DETECTOR = "name:s surface:s? tier:s? payer:s? relation:s? rule:o?"
+CARD = "answer:o? scale:o? verdicts:o? boundary:o?"
+HEADER = "arms:o documents:i edition:s kind:s study:s word_rule:s"
+DOCUMENT = (
+    "address:d arm:s author:s? canonical_sha256:d? characters:i? exposures:l id:s language:s? provenance:o register:s?"
+    " source:s? subgroup:s? topic:s? withheld:s? words:i?"
+)
+PROVENANCE = {
+    "archive": "grade:s source:* archive:* evidence_date:s? evidence_sha256:d? licence:*",
+    "attested": "kind:s",
+    "generated": "grade:s provider:s? model:s? style:s?",
+    "edited": "draft_sha256:d draft:o? words_changed:i draft_words:i",
+    "transformed": "parent:* attack:*",
+}
+JOURNAL = {
+    "start": "at:t card_sha256:d detector:s kind:s plugin:o? prev:d shard:s software:*",
+    "sent": "at:t attempt:i document:s kind:s prev:d",
+    "retry": "at:t attempt:i document:s kind:s prev:d reason:s",
+    "skipped": "at:t document:s kind:s prev:d reason:s",
+    "reading": "address:d at:t attempt:i? displayed:s? document:s evidence_sha256:d? got_at:t? kind:s label:s? origin:s"
+    " prev:d read_by:s? reason:s? score:s? sent_at:t? state:s vendor_at:* version:s? version_asked:s?",
+    "stop": "at:t kind:s prev:d reason:s?",
+}
+EVIDENCE = "attempt:i? body:s detector:s document:s encoding:s sha256:d"
+STATES = ("answered", "declined", "failed", "in_doubt", "not_scannable", "not_run")
+OPERATORS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
+SLICES = ("register", "subgroup", "model", "style", "provider")
+GROUPS = {
+    "native volunteers": "false positives",
+    "non-native volunteers": "false positives",
+    "volunteers, group not stated": "false positives",
+    "pre-2022 archive": "false positives",
+    "archive, date stated only": "false positives",
+    "archive, not shown to predate 2022": "false positives",
+    "unedited AI": "detections",
+    "lightly edited AI": "flagged",
+    "other mixed text": "flagged",
+}
+DOCUMENTS = (
+    "id,arm,truth,address,canonical_sha256,words,characters,language,register,subgroup,author,topic,source,exposures,"
+    "withheld,kind,grade,evidence_date,provider,model,style,provenance"
+)
+RATES = (
+    "detector,version,arm,slice_by,slice,documents,n,k,uncertain,no_result,not_scannable,not_run,rate,low,high,"
+    "worst_low,worst_high"
+)
+READINGS = (
+    "detector,version,version_state,document,arm,state,displayed,score,label,call,call_lenient,reason,boundary,operator,"
+    "scanned_at,sent_at,origin,attempts,read_by,evidence_sha256,timing"
+)
+TABLE1 = (
+    "detector,version,version_state,timing,surface,tier,payer,relation,boundary,boundary_source,boundary_date,"
+    "first_scanned_at,last_scanned_at,human_documents,human_n,false_positives,fp_rate,fp_low,fp_high,human_mix,"
+    "ai_documents,ai_n,detections,detection_rate,detection_low,detection_high,ai_mix,uncertain,declined,failed,in_doubt,"
+    "not_scannable,not_run,status"
+)
+TABLE2 = "detector,version,timing,group,measure,documents,n,k,uncertain,no_result,not_scannable,not_run,rate,low,high"
+AGREEMENT = "arm,detectors,documents,answered_by_all,flagged_by,count,timing"
+
+
+# ---- what is found ---------------------------------------------------------------------------------------------------
+
+
+class Fault(Exception):  # noqa: N818  (a fault of the bundle, not of this program)
+    """Something that is not as it must be; whoever catches it knows the place."""
+
+    def __init__(self, got: object, expected: object) -> None:
+        super().__init__(got)
+        self.got, self.expected = got, expected
+
+
+class Report:
+    """All that was found, each with the number of its check."""
+
+    def __init__(self) -> None:
+        self.found: list[dict[str, Any]] = []
+        self.faults: Counter[int] = Counter()
+        self.done: dict[int, str] = {}
+
+    def add(self, number: int, state: str, subject: str, got: object, expected: object, remedy: str) -> None:
+        record = {"number": number, "name": NAMES[number - 1], "state": state, "subject": plain(subject)}
+        self.found.append(record | {"got": plain(got), "expected": plain(expected), "remedy": remedy})
+
+    def fault(self, number: int, place: str, got: object, expected: object) -> None:
+        self.faults[number] += 1
+        if self.faults[number] <= SHOWN:
+            self.add(number, "failed", place, got, expected, REMEDIES[number - 1])
+
+    def expect(self, number: int, place: str, got: object, expected: object) -> None:
+        if got != expected:
+            self.fault(number, place, got, expected)
+
+    def unchecked(self, number: int, subject: str, why: str, instead: str = "") -> None:
+        self.add(number, "not checked", subject, why, "", instead)
+
+    @contextlib.contextmanager
+    def guard(self, number: int, place: str) -> Iterator[None]:
+        """Makes a fault at this place of whatever goes wrong inside, so that all the rest is still checked."""
+        try:
+            yield
+        except Fault as fault:
+            self.fault(number, place, fault.got, fault.expected)
+        except Exception as error:
+            self.fault(number, place, f"{type(error).__name__}: {error}", "what docs/format.md says")
+
+    def checks(self) -> list[dict[str, Any]]:
+        """Every record in the order of the checks; a check without a fault gets its own `ok`."""
+        for number in range(1, len(NAMES)):
+            if self.faults[number] == 0:
+                self.add(number, "ok", self.done.get(number, ""), "", "", "")
+            elif self.faults[number] > SHOWN:
+                self.add(number, "failed", "and more", f"{self.faults[number] - SHOWN} more faults", "none", "")
+        order = {"ok": 0, "failed": 1, "not checked": 2}
+        return sorted(self.found, key=lambda check: (check["number"], order[check["state"]]))
+
+
+def plain(value: object, most: int = 200) -> str:
+    """A short text without control characters: what a bundle holds must not steer a terminal."""
+    text = "nothing" if value is None else str(value)
+    shown = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text[:most])
+    return shown if len(text) <= most else shown + "…"
+
+
+# ---- bytes -----------------------------------------------------------------------------------------------------------
+
+
+class Bundle:
+    """The plain files of a folder: `files` maps each path to its size in bytes."""
+
+    def __init__(self, root: Path, report: Report) -> None:
+        self.root, self.report = root, report
+        self.files: dict[str, int] = {}
+        self.sums: dict[str, str] = {}
+        for folder in ["", *sorted(entry.name + "/" for entry in os.scandir(root) if is_folder(entry))]:
+            with report.guard(1, folder or "."), os.scandir(root / folder) as entries:
+                for entry in entries:
+                    self.look_at(folder + entry.name, entry, inside=folder != "")
+
+    def look_at(self, path: str, entry: os.DirEntry[str], inside: bool) -> None:
+        if is_folder(entry) and not inside:
+            return
+        if not entry.is_file(follow_symlinks=False):
+            self.report.fault(1, path, "a link, a device or a folder", "a plain file")
+        elif len(self.files) >= FILES:
+            raise Fault("too many files", f"at most {FILES}")
+        else:
+            self.files[path] = entry.stat(follow_symlinks=False).st_size
+            if PATHS.fullmatch(path) is None or "\\" in path or not path.isprintable():
+                self.report.fault(1, path, "a file that the format does not know", "no other files")
+
+    def chunks(self, path: str) -> Iterator[bytes]:
+        """The bytes of a file, piece by piece; Fault where it is missing, no plain file or too large."""
+        size = self.files.get(path)
+        if size is None or size > FILE:
+            raise Fault(f"{path} is missing" if size is None else f"{path} has {size} bytes", f"{path} of the format")
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        handle = os.open(self.root / path, flags)
+        try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise Fault(f"{path} is no plain file", "a plain file")
+            while chunk := os.read(handle, CHUNK):
+                yield chunk
+        finally:
+            os.close(handle)
+
+    def whole(self, path: str) -> bytes:
+        if self.files.get(path, 0) > SMALL:
+            raise Fault(f"{path} has {self.files[path]} bytes", f"at most {SMALL}")
+        return b"".join(self.chunks(path))
+
+    def digest(self, path: str) -> str:
+        if path not in self.sums:
+            made = hashlib.sha256()
+            for chunk in self.chunks(path):
+                made.update(chunk)
+            self.sums[path] = made.hexdigest()
+        return self.sums[path]
+
+    def lines(self, path: str) -> Iterator[bytes]:
+        """The lines of a file without their LF, unpacked where the name says .gz; Fault where the last has no LF."""
+        rest = b""
+        for chunk in inflated(self.chunks(path), path) if path.endswith(".gz") else self.chunks(path):
+            *lines, rest = (rest + chunk).split(b"\n")
+            yield from lines
+            if len(rest) > LINE:
+                raise Fault(f"{path} has a line above {LINE} bytes", "shorter lines")
+        if rest:
+            raise Fault(f"{path} ends in the middle of a line", "LF at the end")
+
+    def records(self, number: int, path: str, fields: str | None, most: int = FILE) -> Iterator[tuple[str, Any]]:
+        """(place, value) of each canonical line; faults are told and left out; nothing where the file is absent."""
+        if path not in self.files:
+            return
+        with self.report.guard(number, path):
+            for count, line in enumerate(self.lines(path), 1):
+                if count > most:
+                    raise Fault(f"line {count}", f"at most {most} lines")
+                with self.report.guard(number, f"{path}:{count}"):
+                    value = canonical(line)
+                    yield f"{path}:{count}", value if fields is None else fitting(value, fields)
+
+    def record(self, path: str, fields: str, exact: bool = True) -> Any:
+        """The one canonical value of a small file."""
+        return fitting(canonical(self.whole(path)), fields, exact)
+
+    def named(self, pattern: str) -> list[str]:
+        return sorted(path for path in self.files if re.fullmatch(pattern, path))
+
+
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """A folder itself, not a link to one."""
+    return entry.is_dir(follow_symlinks=False)
+
+
+def inflated(chunks: Iterator[bytes], path: str) -> Iterator[bytes]:
+    """What one gzip member without name and time holds; nothing may follow it."""
+    unpack, total, start = zlib.decompressobj(31), 0, b""
+    for chunk in chunks:
+        start = start or chunk[:8]
+        if start != b"\x1f\x8b\x08\0\0\0\0\0":
+            raise Fault(f"{path} starts with {start.hex()}", "gzip without a name, modification time 0")
+        while chunk and not unpack.eof:
+            piece = unpack.decompress(chunk, CHUNK)
+            chunk, total = unpack.unconsumed_tail, total + len(piece)
+            if total > EXPANDED:
+                raise Fault(f"{path} unpacks to more than {EXPANDED} bytes", "less")
+            yield piece
+        if chunk or unpack.unused_data:
+            raise Fault(f"{path} goes on behind its end", "one gzip member")
+    yield unpack.flush()
+    if not unpack.eof:
+        raise Fault(f"{path} is cut off", "a whole gzip member")
+
+
+def small_integer(text: str) -> int:
+    """An integer below 2^53; Fault for any other number."""
+    if len(text) > 17 or not re.fullmatch("-?[0-9]+", text) or abs(int(text)) >= 1 << 53:
+        raise Fault(f"the number {text[:40]}", "integers below 2^53; decimals travel as strings")
+    return int(text)
+
+
+# With ASCII keys and these integers, Python's writer is RFC 8785 to the byte: keys sorted, no spaces, and of all
+# characters only ", \ and those below U+0020 escaped, in the same way (\b \t \n \f \r, else \u00xx in lower case).
+ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+DECODER = json.JSONDecoder(parse_float=small_integer, parse_int=small_integer, parse_constant=small_integer)
+
+
+def canonical(line: bytes) -> Any:
+    """The value of canonical JSON; Fault where these bytes are not the one way to write it."""
+    try:
+        value = DECODER.decode(line.decode())
+        if not line.isascii() or line.count(b"[") + line.count(b"{") > DEPTH:
+            sound(value, 0)
+        again = ENCODER.encode(value).encode()
+    except (ValueError, RecursionError) as error:
+        raise Fault(f"no JSON that can be read: {error}", "canonical JSON") from None
+    if again != line:
+        at = next((at for at, (one, other) in enumerate(zip(again, line, strict=False)) if one != other), len(again))
+        raise Fault(f"{line[at : at + 40]!r} at byte {at}", "canonical JSON (RFC 8785), each key once, nothing else")
+    return value
+
+
+def sound(value: Any, depth: int) -> None:
+    """Fault on deep nesting, and on keys outside ASCII, which RFC 8785 and Python do not sort alike."""
+    keys = list(value) if isinstance(value, dict) else []
+    if depth > DEPTH or not all(key.isascii() for key in keys):
+        raise Fault("a key outside ASCII, or deep nesting", f"ASCII keys, {DEPTH} levels at most")
+    for item in value.values() if keys else value if isinstance(value, list) else ():
+        sound(item, depth + 1)
+
+
+def of_kind(value: Any, kind: str) -> bool:
+    """Whether a value is of a kind, as the records above name them."""
+    if value is None or kind == "*":
+        return kind == "*" or kind.endswith("?")
+    if kind[0] in "std":
+        pattern = {"t": TIME, "d": DIGEST}.get(kind[0])
+        return isinstance(value, str) and (pattern is None or pattern.fullmatch(value) is not None)
+    if kind[0] == "i":
+        return type(value) is int and value >= 0
+    strings = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return isinstance(value, dict) if kind[0] == "o" else strings
+
+
+@functools.cache
+def fields_of(text: str) -> tuple[tuple[str, str], ...]:
+    """(name, kind) of each field in the notation above."""
+    return tuple((name, kind) for name, _, kind in (part.partition(":") for part in text.split()))
+
+
+def fitting(value: Any, fields: str, exact: bool = True) -> Any:
+    """The value itself, where it is an object with these fields (and, if exact, no others)."""
+    known = fields_of(fields)
+    if not isinstance(value, dict):
+        raise Fault("no object", "an object with " + fields)
+    for name, kind in known:
+        if name not in value or not of_kind(value[name], kind):
+            raise Fault(f"{name}: {value[name]!r}" if name in value else f"no {name}", f"{name} of kind {kind}")
+    if exact and len(value) != len(known):
+        raise Fault(f"also {sorted(set(value) - {name for name, _ in known})}", "no other fields")
+    return value
+
+
+def sha256(data: bytes) -> str:
+    """The digest in hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+# ---- time stamps -----------------------------------------------------------------------------------------------------
+
+OBJECTS = ("2a864886f70d010702", "2a864886f70d0109100104", "608648016503040201")  # signed data, TSTInfo, SHA-256
+
+
+def elements(data: bytes, *tags: int) -> list[bytes]:
+    """The contents of the DER elements that stand side by side; the first of them must have these tags."""
+    found: list[tuple[int, bytes]] = []
+    while data:
+        size, start = data[1], 2
+        if size > 127:
+            start = size - 126
+            size = int.from_bytes(data[2:start], "big")
+            if start > 6 or size < 128 or data[2] == 0:
+                raise ValueError("a length that is not DER")
+        if len(data) < start + size:
+            raise ValueError("cut off")
+        found.append((data[0], data[start : start + size]))
+        data = data[start + size :]
+    if [tag for tag, _ in found[: len(tags)]] != list(tags):
+        raise ValueError("other elements")
+    return [content for _, content in found]
+
+
+def imprint_and_time(data: bytes) -> tuple[str, str]:
+    """(SHA-256 that a .tsr file speaks of, its time). Says nothing about who signed it."""
+    try:
+        (response,) = elements(data, 0x30)
+        status, token = elements(response, 0x30, 0x30)
+        outer, content = elements(token, 0x06, 0xA0)
+        inside = elements(elements(content, 0x30)[0], 0x02, 0x31, 0x30)[2]
+        inner, octets = elements(inside, 0x06, 0xA0)
+        (info,) = elements(elements(octets, 0x04)[0], 0x30)
+        imprint, _, stamp = elements(info, 0x02, 0x06, 0x30, 0x02, 0x18)[2:5]
+        algorithm, digest = elements(imprint, 0x30, 0x04)
+        kinds = (outer.hex(), inner.hex(), elements(algorithm, 0x06)[0].hex())
+        granted, time = elements(status, 0x02)[0] in (b"\0", b"\1"), stamp.decode("ascii")
+    except (ValueError, IndexError) as error:
+        raise Fault(f"no time stamp that can be read: {error}", "a time-stamp response (RFC 3161) in DER") from None
+    match = re.fullmatch(r"([0-9]{4})([0-9]{2})([0-9]{2})([0-9]{2})([0-9]{2})([0-9]{2})(\.[0-9]{1,6})?[0-9]*Z", time)
+    if kinds != OBJECTS or not granted or match is None:
+        raise Fault(f"a refusal, another algorithm or the time {time}", "a granted token over SHA-256, in UTC")
+    return digest.hex(), "{}-{}-{}T{}:{}:{}{}Z".format(*match.groups(""))
+
+
+def moment(time: str) -> str:
+    """A time as a text that sorts rightly, with or without a fraction."""
+    return time[:19] + "." + time[20:-1].ljust(6, "0")
+
+
+# ---- words, rates, calls ---------------------------------------------------------------------------------------------
+
+
+def count_words(text: str) -> int:
+    """Words by the rule penmark-1."""
+    pieces: list[str] = []
+    for run in RUN.findall(text):
+        start = 0
+        for dash in DASH.finditer(run):
+            at = dash.start()
+            if run[at - 1 : at].isalpha() and run[at + 1 : at + 2].isalpha():
+                pieces.append(run[start:at])
+                start = at + 1
+        pieces.append(run[start:])
+    return sum(any(map(str.isalnum, piece)) for piece in pieces)
+
+
+CONTEXT = decimal.Context(prec=50, rounding=decimal.ROUND_HALF_EVEN)
+Z = {"0.90": "1.644853626951473", "0.95": "1.959963984540054", "0.99": "2.575829303548901"}
+
+
+def six(value: decimal.Decimal) -> str:
+    """Six decimals, half to even; 0 and 1 only where the value is exactly so."""
+    rounded = value.quantize(decimal.Decimal("0.000001"), context=CONTEXT)
+    if rounded == 0 and value != 0:
+        return "0.000001"
+    return "0.999999" if rounded == 1 and value != 1 else str(rounded)
+
+
+@functools.cache
+def wilson(k: int, n: int, level: str) -> tuple[str, str, str]:
+    """(rate, low, high) of k of n, Wilson without continuity correction, in 50 digits; blanks where n is 0."""
+    if n == 0:
+        return "", "", ""
+    with decimal.localcontext(CONTEXT):
+        z, share = decimal.Decimal(Z[level]), decimal.Decimal(k) / n
+        square = z * z / n
+        half = z * (share * (1 - share) / n + square / n / 4).sqrt() / (1 + square)
+        centre = (share + square / 2) / (1 + square)
+        low, high = six(centre - half) if k else "0.000000", six(centre + half) if k < n else "1.000000"
+        return six(share), low, high
+
+
+class Number(str):
+    """The exact characters of a number in an answer."""
+
+
+def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of an answer; a key that stands twice would be read in two ways."""
+    if len(found := dict(pairs)) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+ANSWERS = json.JSONDecoder(parse_float=Number, parse_int=Number, parse_constant=Number, object_pairs_hook=each_once)
+
+
+def pointed(value: Any, pointer: str | None) -> str | None:
+    """What an RFC 6901 pointer finds, as the format writes it."""
+    for part in [] if pointer is None else pointer.split("/")[1:]:
+        part = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict):
+            value = value.get(part)
+        elif isinstance(value, list) and re.fullmatch("0|[1-9][0-9]{0,8}", part) and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            return None
+    if isinstance(value, bool):
+        value = "true" if value else "false"
+    return str(value) if isinstance(value, str) and pointer is not None else None
+
+
+def folded(verdict: str) -> str:
+    """A verdict as verdicts are compared."""
+    return " ".join(RUN.findall(verdict)).casefold()
+
+
+class Judge:
+    """What a sealed card and the rule in force make of an answer."""
+
+    def __init__(self, card: dict[str, Any], rule: dict[str, Any] | None) -> None:
+        scale = fitting(card, CARD, exact=False)["scale"] or {}
+        self.pointers: dict[str, str | None] = card["answer"] or {}
+        self.percent = scale.get("unit") == "percent"
+        ends = (scale.get("low"), scale.get("high"))
+        self.low, self.high = (None if end is None else decimal.Decimal(end) for end in ends)
+        self.classes = {folded(verdict): name for verdict, name in (card["verdicts"] or {}).items()}
+        self.rule = fitting(card["boundary"] if rule is None else rule, "kind:s source:* date:*", exact=False)
+        self.bounded = self.rule["kind"] == "boundary"
+        if self.bounded:
+            self.holds, self.value = OPERATORS[self.rule["operator"]], decimal.Decimal(self.rule["value"])
+        elif self.rule["kind"] != "verdict":
+            raise Fault(f"a rule of kind {self.rule['kind']}", "boundary or verdict")
+
+    def extract(self, body: bytes) -> dict[str, str | None]:
+        """displayed, score, label, version and text of a raw answer; nothing from one that is no JSON."""
+        try:
+            answer = ANSWERS.decode(body.decode())
+        except (ValueError, RecursionError):
+            answer = None
+        names = ("displayed", "score", "label", "version", "text")
+        found = {name: pointed(answer, self.pointers.get(name)) for name in names}
+        found["displayed"] = next((found[name] for name in names[:3] if found[name] is not None), None)
+        return found
+
+    def from_display(self, displayed: str | None) -> dict[str, str | None]:
+        """score and label of what somebody copied from a screen."""
+        if displayed is None:
+            return {"score": None, "label": None}
+        number = shown = displayed.strip(WHITE)
+        if self.percent:
+            number = shown[:-1].rstrip(WHITE) if shown.endswith("%") else ""
+        if folded(shown) not in self.classes and DECIMAL.fullmatch(number):
+            return {"score": number, "label": None}
+        return {"score": None, "label": shown}
+
+    def call(self, score: str | None, label: str | None) -> tuple[str, bool, bool, bool]:
+        """(why there is no call, strict, lenient, uncertain) of an answered reading."""
+        name = None if label is None else self.classes.get(folded(label))
+        if label is not None and name is None and self.classes and not (self.bounded and score is not None):
+            return f"verdict not in the card: {label}", False, False, False
+        if self.bounded:
+            why, strict = self.beyond(score)
+        else:
+            why, strict = "no verdict in the answer" if label is None else "", name == "ai"
+        lenient = strict or name in ("mixed", "assisted")
+        return (why, False, False, False) if why else ("", strict, lenient, not strict and name == "uncertain")
+
+    def beyond(self, score: str | None) -> tuple[str, bool]:
+        """(why there is no call, whether the score lies on the side of AI)"""
+        if score is None:
+            return "no score in the answer", False
+        try:
+            number = decimal.Decimal(score if DECIMAL.fullmatch(score) else "none")
+        except decimal.InvalidOperation:
+            return f"score is not a decimal number: {score}", False
+        if (self.low is not None and number < self.low) or (self.high is not None and number > self.high):
+            return f"score outside the declared scale: {score}", False
+        return "", bool(self.holds(number, self.value))
+
+
+# ---- 1 sums, 2 seals, 3 protocol -------------------------------------------------------------------------------------
+
+
+class Doc:
+    """What the checks need of one document."""
+
+    __slots__ = ("address", "arm", "buckets", "id", "number", "place", "position", "salt", "sent", "stated", "withheld")
+
+    def __init__(self, record: dict[str, Any], number: int, place: str, salt: bytes | None) -> None:
+        self.id, self.arm, self.address, self.withheld = (record[at] for at in ("id", "arm", "address", "withheld"))
+        self.stated = {at: record[at] for at in ("canonical_sha256", "words", "characters")}
+        self.number, self.place, self.salt, self.position = number, place, salt, -1
+        self.buckets: tuple[int, ...] = ()
+        self.sent = ""  # SHA-256 of the text, once it was read
+
+    def addressed(self, data: bytes) -> str:
+        return sha256(data) if self.salt is None else hmac.digest(self.salt, data, "sha256").hex()
+
+
+class Study:
+    """What the checks tell one another."""
+
+    def __init__(self, bundle: Bundle, report: Report) -> None:
+        self.bundle, self.report = bundle, report
+        self.seals: dict[str, dict[str, Any]] = {}
+        self.protocol: dict[str, Any] = {}
+        self.arms: dict[str, dict[str, Any]] = {}
+        self.detectors: dict[str, dict[str, Any]] = {}
+        self.plugins: dict[str, Any] = {}
+        self.judges: dict[str, Judge] = {}
+        self.documents: dict[str, Doc] = {}
+        self.buckets: dict[tuple[str, str, str], int] = {}  # (arm, slice_by, slice), or ("", "group", group of table2)
+        self.sizes: list[int] = []  # documents of each bucket
+        self.shared: dict[tuple[int, ...], tuple[int, ...]] = {}
+        self.retrospective = False
+
+    def bucket(self, keys: Iterable[tuple[str, str, str | None]]) -> tuple[int, ...]:
+        """The numbers of these buckets, each of which has one document more."""
+        buckets = self.buckets
+        found = tuple(buckets.setdefault((arm, by, at), len(buckets)) for arm, by, at in keys if at is not None)
+        self.sizes += [0] * (len(self.buckets) - len(self.sizes))
+        for number in found:
+            self.sizes[number] += 1
+        return self.shared.setdefault(found, found)
+
+    def files_of(self, name: str, folder: str) -> list[str]:
+        ends = {"journal": r"(\.[0-9]+of[0-9]+)?\.jsonl", "evidence": r"-[0-9]{4,}\.jsonl\.gz"}
+        return self.bundle.named(f"{folder}/{re.escape(name)}{ends[folder]}")
+
+
+def check_sums(study: Study) -> None:
+    """1: every file has its sum, none is missing, none is extra."""
+    report, bundle = study.report, study.bundle
+    listed: dict[str, str] = {}
+    with report.guard(1, "SHA256SUMS"):
+        for number, line in enumerate(bundle.lines("SHA256SUMS"), 1):
+            with report.guard(1, f"SHA256SUMS:{number}"):
+                match = re.fullmatch(r"([0-9a-f]{64})  (.+)", line.decode())
+                if match is None or (listed and match[2] <= next(reversed(listed))):
+                    raise Fault(line[:200], "digest, two spaces, path; sorted by path, each once")
+                listed[match[2]] = match[1]
+    for path in listed:
+        with report.guard(1, path):
+            report.expect(1, path, bundle.digest(path), listed[path])
+    for path in sorted(set(bundle.files) - set(listed) - {"SHA256SUMS"}):
+        report.fault(1, path, "a file without a sum", "a line in SHA256SUMS")
+    for path in sorted(set(REQUIRED) - set(bundle.files)):
+        report.fault(1, path, "no such file", "one of the files of the format")
+    with report.guard(1, "format"):
+        report.expect(1, "format", bundle.whole("format"), b"1\n")
+    report.done[1] = f"{len(bundle.files)} files, {sum(bundle.files.values())} bytes"
+
+
+def check_seals(study: Study) -> None:
+    """2: the seals are one chain in the order of time, and what they cover is here."""
+    report, bundle = study.report, study.bundle
+    heads = [path[6:-5] for path in bundle.named(r"seals/heads-[0-9]{4}\.json")]
+    report.expect(2, "seals/heads-*.json", heads, [f"heads-{number:04}" for number in range(1, len(heads) + 1)])
+    names = ["promise", "corpus", *heads, "evidence"]
+    covered = {
+        "promise": ["protocol.json", "protocol.yaml", *bundle.named("detectors/.*")],
+        "corpus": ["manifest.jsonl", "screening.csv"],
+        "evidence": bundle.named("tables/.*"),
+    }
+    previous, last = None, ""
+    for name in names:
+        path = f"seals/{name}.json"
+        with report.guard(2, path):
+            seal = study.seals[name] = bundle.record(path, SEAL)
+            first = study.seals.get("promise", seal)
+            expected = {"previous": previous, "kind": name.partition("-")[0], "format": 1}
+            for field, value in (expected | {at: first[at] for at in ("study", "edition")}).items():
+                report.expect(2, f"{path} {field}", seal[field], value)
+            if moment(seal["sealed_at"]) < last:
+                report.fault(2, f"{path} sealed_at", seal["sealed_at"], f"not before {last}")
+            last = moment(seal["sealed_at"])
+            if name in covered:
+                report.expect(2, f"{path} digests", sorted(seal["digests"]), sorted(covered[name]))
+            for file, digest in seal["digests"].items():
+                with report.guard(2, f"{file} (sealed by {path})"):
+                    report.expect(2, f"{file} (sealed by {path})", bundle.digest(file), digest)
+        with report.guard(2, path):
+            previous = bundle.digest(path)
+    check_tokens(study, names)
+    report.done[2] = f"{len(names)} seals in one chain"
+
+
+def check_tokens(study: Study, names: list[str]) -> None:
+    """Each token speaks of its seal; their times follow the order of the seals."""
+    report, bundle = study.report, study.bundle
+    times: dict[str, str] = {}
+    for path in bundle.named(r"seals/.*\.tsr"):
+        with report.guard(2, path):
+            match = re.fullmatch(r"seals/(promise|corpus|heads-[0-9]{4}|evidence)-([^/]+)\.tsr", path)
+            if match is None or match[1] not in names:
+                raise Fault("a token without a seal", "seals/<seal>-<authority>.tsr")
+            imprint, time = imprint_and_time(bundle.whole(path))
+            report.expect(2, f"{path} imprint", imprint, bundle.digest(f"seals/{match[1]}.json"))
+            times[match[1]] = min(times.get(match[1], moment(time)), moment(time))
+            line = f"openssl ts -verify -data seals/{match[1]}.json -in {path} -CAfile ROOT-OF-{match[2]}.pem"
+            report.unchecked(2, path, f"the signature over the time {time}", line)
+    for before, name in itertools.pairwise(name for name in names if name in times):
+        if times[name] < times[before]:
+            report.fault(2, f"seals/{name}.json", f"stamped {times[name]}", f"not before {before}, {times[before]}")
+    for name in ("promise", "corpus", "evidence"):
+        if name not in times:
+            report.unchecked(2, f"seals/{name}.json", "no time stamp: only its maker says when it was made")
+
+
+def check_protocol(study: Study) -> None:
+    """3: the protocol and the cards are those that were promised, and can be applied."""
+    report, bundle = study.report, study.bundle
+    promise = study.seals.get("promise", {"digests": {}, "study": None, "edition": None})
+    with report.guard(3, "protocol.json"):
+        protocol = study.protocol = bundle.record("protocol.json", PROTOCOL, exact=False)
+        for field, value in (("study", promise["study"]), ("edition", promise["edition"])):
+            report.expect(3, f"protocol.json {field}", protocol[field], value)
+        for arm in protocol["arms"]:
+            name = fitting(arm, ARM, exact=False)["name"]
+            if name in study.arms or arm["truth"] not in ("human", "ai", "mixed"):
+                raise Fault(f"arm {name}, truth {arm['truth']}", "each arm once, with one truth")
+            study.arms[name] = arm
+        for detector in protocol["detectors"]:
+            if fitting(detector, DETECTOR, exact=False)["name"] in study.detectors:
+                raise Fault(f"{detector['name']} twice", "each detector once")
+            study.detectors[detector["name"]] = detector
+        report.expect(3, "protocol.json level", protocol["level"] in Z, True)
+    known = {f"detectors/{name}.json": name for name in study.detectors}
+    for path in sorted({"protocol.json", "protocol.yaml", *known, *bundle.named("detectors/.*")}):
+        with report.guard(3, path):
+            report.expect(3, f"{path} (promised)", bundle.digest(path), promise["digests"].get(path))
+            if path in known:
+                sealed = bundle.record(path, "card:o plugin:o?")
+                study.judges[known[path]] = Judge(sealed["card"], study.detectors[known[path]]["rule"])
+                study.plugins[known[path]] = sealed["plugin"]
+            elif path.startswith("detectors/"):
+                raise Fault("a card that the protocol does not name", "committed detectors only")
+    for path in bundle.named(r"amendments/.*"):
+        with report.guard(3, path):
+            bundle.record(path, "", exact=False)
+    list(bundle.records(3, "deviations.jsonl", None))
+    report.unchecked(3, "protocol.yaml", "that it says what protocol.json says", "penmark verify")
+    report.unchecked(3, "tables/departures.csv", "the departures from the template", "penmark verify")
+    report.done[3] = f"{len(study.arms)} arms, {len(study.detectors)} detectors, as promised"
+
+
+# ---- 4 manifest ------------------------------------------------------------------------------------------------------
+
+
+class Corpus:
+    """4: the manifest says of every document what its text, its provenance and the promise say."""
+
+    def __init__(self, study: Study) -> None:
+        self.study, self.report, self.bundle = study, study.report, study.bundle
+        self.order = {name: at for at, name in enumerate(study.arms)}
+        self.last = (-1, "")
+        self.counts: Counter[tuple[str, ...]] = Counter()  # documents of (arm,) and of (arm, field, value)
+        self.wanted: defaultdict[str, list[tuple[Doc, int | None]]] = defaultdict(list)  # a number: words of a draft
+        salts = self.bundle.records(4, "salts.jsonl", "document:s salt:d")
+        self.salts = [(salt["document"], bytes.fromhex(salt["salt"])) for _, salt in salts]
+        self.salt_of = dict(self.salts)
+
+    def check(self) -> None:
+        with self.report.guard(4, "manifest.jsonl"):
+            self.manifest()
+        salted = [doc.id for doc in self.study.documents.values() if doc.salt is not None]
+        self.report.expect(4, "salts.jsonl", [name for name, _ in self.salts], salted)
+        self.report.expect(4, "salts.jsonl (present)", "salts.jsonl" in self.bundle.files, bool(salted))
+        for place, address, raw in self.texts():
+            with self.report.guard(4, place):
+                if address not in self.wanted:
+                    raise Fault("a text that no published document names", "no other texts")
+                for doc, draft_words in self.wanted.pop(address):
+                    self.text(doc, draft_words, address, raw)
+        for address, uses in self.wanted.items():
+            self.report.fault(4, uses[0][0].place, f"no text {address}", f"the text of {uses[0][0].id}, or its draft")
+        self.quotas()
+        self.seed()
+        self.report.done[4] = f"{len(self.study.documents)} documents"
+
+    def manifest(self) -> None:
+        study, lines = self.study, self.bundle.records(4, "manifest.jsonl", None)
+        header = fitting(next(lines, ("", None))[1], HEADER)
+        table = Table(study, "documents", DOCUMENTS)
+        for place, record in lines:
+            with self.report.guard(4, place):
+                self.document(fitting(record, DOCUMENT), place)
+                table.row(*documents_row(study, record))
+                by = slices(record).items()
+                keys = [(record["arm"], "", ""), *((record["arm"], field, value) for field, value in by)]
+                study.documents[record["id"]].buckets = study.bucket([*keys, ("", "group", group(study, record))])
+                self.counts.update([(record["arm"],), *((record["arm"], field, str(value)) for field, value in by)])
+        table.end()
+        expected = {"arms": {arm: self.counts[arm,] for arm in self.order}, "documents": len(study.documents)}
+        expected |= {field: study.protocol.get(field) for field in ("study", "edition")}
+        for field, value in (expected | {"kind": "manifest", "word_rule": "penmark-1"}).items():
+            self.report.expect(4, f"manifest.jsonl:1 {field}", header[field], value)
+
+    def document(self, record: dict[str, Any], place: str) -> None:
+        """One line: its place in the order, its facts, its provenance; its texts go on the list of wanted texts."""
+        arm, name, origin, published = record["arm"], record["id"], record["provenance"], record["withheld"] is None
+        if arm not in self.order or name in self.study.documents:
+            raise Fault(f"{name} of arm {arm}", "an arm of the protocol, and each id once")
+        if (self.order[arm], name) <= self.last:
+            self.report.fault(4, place, f"{name} of arm {arm} here", "the order of arms, then of ids")
+        self.last = (self.order[arm], name)
+        kind, attested = origin.get("kind"), origin.get("kind") == "attested"
+        salt = self.salt_of.get(name) if attested and published else None
+        doc = self.study.documents[name] = Doc(record, len(self.study.documents), place, salt)
+        if published:
+            self.wanted[doc.address].append((doc, None))
+        if published and attested and salt is None:
+            self.report.fault(4, place, f"no salt of {name}", "a line in salts.jsonl")
+        if not published and attested and any(value is not None for value in doc.stated.values()):
+            self.report.fault(4, place, "facts of a withheld attested text", "null digest, words and characters")
+        if kind not in PROVENANCE:
+            raise Fault(f"provenance of kind {kind}", ", ".join(PROVENANCE))
+        fitting(origin, PROVENANCE[kind], exact=False)
+        if kind == "edited" and published:
+            self.wanted[origin["draft_sha256"]].append((doc, origin["draft_words"]))
+        self.promises(self.study.arms[arm], origin, place)
+
+    def promises(self, arm: dict[str, Any], origin: dict[str, Any], place: str) -> None:
+        """Dates and budgets, as the arm promises them."""
+        before, percent = (arm["evidence"] or {}).get("before"), (arm.get("edits") or {}).get("percent")
+        if origin["kind"] == "archive":
+            date = origin["evidence_date"]
+            if date is not None and DATE.fullmatch(date) is None:
+                self.report.fault(4, f"{place} evidence_date", date, "YYYY-MM-DD")
+            if before is not None and (date is None or date >= before):
+                self.report.fault(4, f"{place} evidence_date", date, f"before {before}")
+        elif origin["kind"] == "edited" and percent is not None:
+            most = decimal.Decimal(str(percent)) * origin["draft_words"]
+            if origin["words_changed"] * 100 > most:
+                got = f"{origin['words_changed']} of {origin['draft_words']}"
+                self.report.fault(4, f"{place} words_changed", got, f"{percent} % at most")
+
+    def texts(self) -> Iterator[tuple[str, str, bytes]]:
+        """(place, address, bytes) of every text that is published."""
+        loose, shards = self.bundle.named(r"texts/.*\.txt"), self.bundle.named(r"texts/.*\.gz")
+        for path in loose:
+            with self.report.guard(4, path):
+                yield path, path[6:-4], self.bundle.whole(path)
+        last, total = "", 0
+        for number, path in enumerate(shards, 1):
+            self.report.expect(4, path, path, f"texts/{number:04}.jsonl.gz")
+            for place, record in self.bundle.records(4, path, "address:d text:s", most=10_000):
+                if record["address"] <= last:
+                    self.report.fault(4, place, record["address"], "sorted by address, each once")
+                last, total = record["address"], total + 1
+                yield place, last, record["text"].encode()
+        if (loose and shards) or len(loose) >= 1000 or (shards and total < 1000):
+            self.report.fault(4, "texts", f"{len(loose)} loose, {total} in shards", "loose below 1,000, else shards")
+
+    def text(self, doc: Doc, draft_words: int | None, address: str, raw: bytes) -> None:
+        text = raw.decode()
+        clean = unicodedata.normalize("NFC", text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
+        if draft_words is not None:
+            self.report.expect(4, f"texts/{address} (draft of {doc.id})", sha256(raw), address)
+            self.report.expect(4, f"{doc.place} draft_words", draft_words, count_words(text))
+            return
+        doc.sent = sha256(raw)
+        self.report.expect(4, f"texts/{address} (text of {doc.id})", doc.addressed(raw), doc.address)
+        made = {"canonical_sha256": sha256(clean.encode()), "words": count_words(text), "characters": len(text)}
+        for field, value in made.items():
+            self.report.expect(4, f"{doc.place} {field}", doc.stated[field], value)
+
+    def quotas(self) -> None:
+        for name, arm in self.study.arms.items():
+            with self.report.guard(4, f"protocol.json, arm {name}"):
+                if arm["documents"] is not None:
+                    self.report.expect(4, f"manifest.jsonl, arm {name}", self.counts[name,], arm["documents"])
+                for field, values in (arm["quotas"] or {}).items():
+                    if field not in SLICES:
+                        self.report.unchecked(4, f"protocol.json, arm {name}", f"the quota {field}", "penmark verify")
+                        continue
+                    for value, least in values.items():
+                        if (got := self.counts[name, field, value]) < least:
+                            place = f"manifest.jsonl, arm {name}, {field} {value}"
+                            self.report.fault(4, place, got, f"at least {least}")
+
+    def seed(self) -> None:
+        """The seed is the promised one; every document gets its position in the order of the scan."""
+        with self.report.guard(4, "seed.json"):
+            seed = bytes.fromhex(self.bundle.record("seed.json", "beacon:s? seed:d")["seed"])
+            self.report.expect(4, "seed.json", sha256(seed), self.study.protocol.get("seed_sha256"))
+            documents = self.study.documents.values()
+            drawn = sorted(documents, key=lambda doc: hmac.digest(seed, b"scan\0" + doc.id.encode(), "sha256"))
+            for position, doc in enumerate(drawn):
+                doc.position = position
+
+
+def slices(record: dict[str, Any]) -> dict[str, str | None]:
+    """The values by which a document is sliced; null where it has none."""
+    origin = record["provenance"]
+    made = {"generated": origin, "edited": origin.get("draft")}.get(origin["kind"]) or {}
+    return {by: record[by] if by in record else made.get(by) for by in SLICES}
+
+
+def group(study: Study, record: dict[str, Any]) -> str | None:
+    """The group of table2 that a document belongs to."""
+    truth, origin = study.arms[record["arm"]]["truth"], record["provenance"]
+    if truth != "human":
+        mixed = "lightly edited AI" if origin["kind"] == "edited" else "other mixed text"
+        return mixed if truth == "mixed" else "unedited AI"
+    if origin["kind"] == "attested":
+        known = {"native": "native volunteers", "non-native": "non-native volunteers"}
+        return known.get(record["subgroup"], "volunteers, group not stated")
+    if origin["kind"] != "archive":
+        return None
+    early = (origin["evidence_date"] or "9999") < "2022-01-01"
+    known = {"archived": "pre-2022 archive", "released": "pre-2022 archive", "stated": "archive, date stated only"}
+    return (known.get(origin["grade"]) if early else None) or "archive, not shown to predate 2022"
+
+
+def documents_row(study: Study, record: dict[str, Any]) -> list[object]:
+    """The row of documents.csv."""
+    origin = record["provenance"]
+    row = record | slices(record) | {at: origin.get(at) for at in ("kind", "grade", "evidence_date")}
+    row |= {"truth": study.arms[record["arm"]]["truth"], "exposures": "; ".join(record["exposures"])}
+    row["provenance"] = ENCODER.encode(origin)
+    return [row[column] for column in DOCUMENTS.split(",")]
+
+
+# ---- 5 journals ------------------------------------------------------------------------------------------------------
+
+
+class Asked:
+    """What the journals of one detector hold about one document."""
+
+    __slots__ = ("open", "readings", "sents", "skipped")
+
+    def __init__(self) -> None:
+        self.sents = 0
+        self.skipped: str | None = None
+        self.open: dict[int, str] = {}  # attempts that nothing answers, and when they were sent
+        self.readings: dict[tuple[bool, str | None], dict[str, Any]] = {}  # by (failed, version)
+
+
+class Scan:
+    """One detector: its journals and its evidence side by side, then the state of each of its pairs."""
+
+    def __init__(self, study: Study, name: str) -> None:
+        if name not in study.judges:
+            raise Fault(f"no card of {name} that can be read", f"detectors/{name}.json as promised")
+        self.study, self.name, self.report, self.judge = study, name, study.report, study.judges[name]
+        self.asked: defaultdict[str, Asked] = defaultdict(Asked)
+        self.versions: dict[str | None, str] = {}  # each version, and its state
+        self.unseen, self.position, self.shard = 0, -1, (1, 1)
+        window, self.again = study.protocol["window"] or {}, study.protocol["ask_again_in_doubt"] is True
+        opens, closes = window.get("opens") or "0001-01-01", window.get("closes") or "9999-12-31"
+        self.opens = moment(opens if "T" in opens else opens + "T00:00:00Z")
+        self.closes = moment(closes if "T" in closes else closes + "T23:59:60.999999Z")
+        self.evidence = self.evidence_lines()
+        self.peeked = next(self.evidence, None)
+        for path in study.files_of(name, "journal"):
+            with self.report.guard(5, path):
+                self.journal(path)
+        while self.peeked is not None:
+            self.report.fault(5, self.peeked[0], "evidence without its reading", "lines in the order of the readings")
+            self.peeked = next(self.evidence, None)
+        if self.unseen:
+            self.report.unchecked(5, f"journal/{name}", f"{self.unseen} readings of withheld texts: no evidence here")
+        self.versions = self.versions or {None: "not_reported"}
+        self.first = next(iter(self.versions))
+
+    def evidence_lines(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        for number, path in enumerate(self.study.files_of(self.name, "evidence"), 1):
+            self.report.expect(5, path, path, f"evidence/{self.name}-{number:04}.jsonl.gz")
+            yield from self.study.bundle.records(5, path, EVIDENCE, most=100_000)
+
+    def journal(self, path: str) -> None:
+        """One file: canonical, chained, as its heads were sealed."""
+        marks: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
+        for seal, record in self.study.seals.items():
+            if path in record["journals"]:
+                mark = fitting(record["journals"][path], "head:d lines:i")
+                marks[mark["lines"]].append((seal, mark["head"]))
+        shard = re.fullmatch(r"\.([0-9]+)of([0-9]+)\.jsonl", path.removeprefix(f"journal/{self.name}"))
+        self.position, self.shard = -1, (int(shard[1]), int(shard[2])) if shard else (1, 1)
+        previous, count = self.study.bundle.digest("seals/corpus.json"), 0
+        for count, line in enumerate(self.study.bundle.lines(path), 1):
+            place = f"{path}:{count}"
+            with self.report.guard(5, place):
+                entry = canonical(line)
+                kind = entry.get("kind") if isinstance(entry, dict) else None
+                if kind not in JOURNAL or (count == 1 and kind != "start"):
+                    raise Fault(f"a line of kind {kind}", "start first; then one of " + ", ".join(JOURNAL))
+                self.report.expect(5, f"{place} prev", fitting(entry, JOURNAL[kind])["prev"], previous)
+                getattr(self, kind)(entry, place)
+            previous = sha256(line)
+            for seal, head in marks.pop(count, ()):
+                self.report.expect(5, f"{place} (head sealed by seals/{seal}.json)", previous, head)
+        for lines, seals in marks.items():
+            self.report.fault(5, path, f"{count} lines", f"{lines} lines, sealed by seals/{seals[0][0]}.json")
+        final = self.study.seals.get("evidence", {"journals": {}})["journals"].get(path, {"lines": "no head"})
+        self.report.expect(5, f"{path}, lines, as sealed by seals/evidence.json", count, final["lines"])
+
+    def about(self, entry: dict[str, Any]) -> tuple[Doc, Asked]:
+        if entry["document"] not in self.study.documents:
+            raise Fault(f"document {entry['document']}", "a document of the manifest")
+        return self.study.documents[entry["document"]], self.asked[entry["document"]]
+
+    def start(self, entry: dict[str, Any], place: str) -> None:
+        card, plugin = self.study.bundle.digest(f"detectors/{self.name}.json"), self.study.plugins[self.name]
+        expected = {"detector": self.name, "card_sha256": card, "shard": "{}/{}".format(*self.shard)}
+        for field, value in (expected | {"plugin": entry["plugin"] and plugin}).items():
+            self.report.expect(5, f"{place} {field}", entry[field], value)
+
+    def stop(self, entry: dict[str, Any], place: str) -> None:
+        """Nothing follows from it."""
+
+    def sent(self, entry: dict[str, Any], place: str) -> None:
+        (doc, asked), attempt, attempts = self.about(entry), entry["attempt"], self.study.protocol["attempts"]
+        if asked.sents == 0:
+            if doc.position <= self.position or doc.position % self.shard[1] != self.shard[0] - 1:
+                self.report.fault(4, place, f"{doc.id} sent here", "the order that follows from seed.json")
+            self.position = doc.position
+        asked.sents += 1
+        if asked.readings or asked.skipped is not None:
+            self.report.fault(5, place, f"{doc.id} sent again", "nothing sent after a reading or a skip")
+        if attempt in asked.open or (asked.open and not self.again):
+            self.report.fault(5, place, f"{doc.id} sent again, the attempt before not answered", "left in doubt")
+        if attempt > attempts and not self.again:
+            self.report.fault(5, place, f"attempt {attempt}", f"{attempts} at most")
+        asked.open[attempt] = entry["at"]
+
+    def retry(self, entry: dict[str, Any], place: str) -> None:
+        if self.about(entry)[1].open.pop(entry["attempt"], None) is None:
+            self.report.fault(5, place, "a retry of what was not sent", "a sent line before it")
+
+    def skipped(self, entry: dict[str, Any], place: str) -> None:
+        doc, asked = self.about(entry)
+        if asked.sents or asked.readings or asked.skipped is not None:
+            self.report.fault(5, place, f"{doc.id} skipped after it was sent, read or skipped", "skipped once, alone")
+        asked.skipped = entry["reason"]
+
+    def reading(self, entry: dict[str, Any], place: str) -> None:
+        doc, asked = self.about(entry)
+        state, version, scanned = entry["state"], entry["version"], entry["origin"] == "scan"
+        self.report.expect(5, f"{place} address", entry["address"], doc.address)
+        if state not in STATES[:3] or entry["origin"] not in ("scan", "typed", "recorded"):
+            raise Fault(f"state {state}, origin {entry['origin']}", "a final state and an origin of the format")
+        if entry["reason"] is None and state != "answered":
+            self.report.fault(5, place, f"{state} without a reason", "a reason")
+        if asked.skipped is not None:
+            self.report.fault(5, place, f"{doc.id} read after it was skipped", "a reading or a skip")
+        if scanned and asked.open.pop(entry["attempt"] or 0, None) is None:
+            self.report.fault(5, place, f"no sent line for attempt {entry['attempt']} of {doc.id}", "one before it")
+        for time in (entry["sent_at"], entry["got_at"]):
+            if scanned and time is not None and not self.opens <= moment(time) <= self.closes:
+                self.report.fault(5, place, f"scanned {time}", f"from {self.opens} to {self.closes}")
+        body = self.body(entry, doc, place)
+        self.extraction(entry, doc, body, place)
+        key = (state == "failed", None if state == "failed" else version)
+        if asked.readings.setdefault(key, entry) is not entry:
+            self.report.fault(5, place, f"a second final reading of {doc.id}", "one for each version and document")
+        if state != "failed" and version not in self.versions:
+            known = "changed" if self.versions else "as_asked" if version == entry["version_asked"] else "floating"
+            self.versions[version] = "not_reported" if version is None else known
+        if state == "answered":
+            promised, got_at = self.study.seals["promise"]["sealed_at"], entry["got_at"]
+            self.study.retrospective |= got_at is None or moment(got_at) < moment(promised)
+
+    def body(self, entry: dict[str, Any], doc: Doc, place: str) -> bytes | None:
+        """The raw answer of a reading; None where there is none to look at."""
+        if entry["evidence_sha256"] is None or doc.withheld is not None:
+            self.unseen += entry["evidence_sha256"] is not None
+            return None
+        where, found = self.peeked or ("", {})
+        if any(found.get(field) != entry[field] for field in ("document", "attempt")):
+            raise Fault(f"no evidence of {doc.id} in its place", f"a line of evidence/{self.name}-….jsonl.gz")
+        self.peeked = next(self.evidence, None)
+        body: bytes = found["body"].encode()
+        if found["encoding"] == "base64":
+            body = base64.b64decode(body, validate=True)
+        expected = {"encoding": "base64" if found["encoding"] == "base64" else "utf-8", "detector": self.name}
+        for field, value in (expected | {"sha256": doc.addressed(body)}).items():
+            self.report.expect(5, f"{where} {field}", found[field], value)
+        self.report.expect(5, f"{place} evidence_sha256", entry["evidence_sha256"], found["sha256"])
+        return body
+
+    def extraction(self, entry: dict[str, Any], doc: Doc, body: bytes | None, place: str) -> None:
+        """The reading says what its evidence, or the copied display, says."""
+        state, found = entry["state"], dict[str, str | None]()
+        if body is not None:
+            found = self.judge.extract(body)
+        elif entry["evidence_sha256"] is None:
+            found = self.judge.from_display(entry["displayed"])
+        for field in found.keys() - {"text"}:
+            self.report.expect(5, f"{place} {field}, from the answer", entry[field], found[field])
+        if body is None:
+            return
+        other = (state, entry["reason"]) == ("declined", "other text scanned")
+        echo = found["text"]
+        if doc.sent and other != (echo is not None and sha256(echo.encode()) != doc.sent):
+            got = "the text that was sent" if other else "another text"
+            self.report.fault(5, place, f"{state}, the answer echoes {got}", "declined where the echo differs")
+        if state != "answered" and not other and not self.judge.call(found["score"], found["label"])[0]:
+            self.report.fault(5, place, f"{state}, but the evidence shows an answer", "a shown answer is final")
+
+    def pair(self, doc: Doc, version: str | None) -> tuple[str, str, dict[str, Any], int]:
+        """(state in the journals, reason, the reading or {}, attempts) of a pair."""
+        asked, first = self.asked.get(doc.id) or Asked(), version == self.first
+        own, failed = asked.readings.get((False, version)), asked.readings.get((True, None)) if first else None
+        if own is not None and failed is not None:
+            self.report.fault(5, f"journal/{self.name}", f"{doc.id} failed, and has another reading", "one reading")
+        own = own or failed
+        home = next((key for key, entry in asked.readings.items() if entry["origin"] == "scan"), (True, None))
+        attempts = asked.sents if home == (False, version) or (first and home[0]) else 0
+        if own:
+            return own["state"], own["reason"] or "", own, attempts
+        if first and asked.skipped is not None:
+            return "not_scannable", asked.skipped, {}, attempts
+        if first and asked.open:
+            return "in_doubt", f"sent at {list(asked.open.values())[-1]}, no answer on record", {}, attempts
+        for other in self.versions:
+            if (False, other) in asked.readings:
+                return "not_run", f"answered under version {'' if other is None else other}", {}, attempts
+        return "not_run", "not asked", {}, attempts
+
+
+# ---- 7 tables --------------------------------------------------------------------------------------------------------
+
+
+def safe(value: object) -> str:
+    """The text of a cell: what a spreadsheet would run gets an apostrophe."""
+    text = "" if value is None else str(value)
+    return "'" + text if text[:1] in tuple("=+-@\t\r\n") and DECIMAL.fullmatch(text) is None else text
+
+
+def cell(value: object) -> str:
+    """A cell as it is written."""
+    text = safe(value)
+    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\r\n') else text
+
+
+class Table:
+    """A table of the bundle, held line by line against the rows that it must have."""
+
+    def __init__(self, study: Study, name: str, columns: str) -> None:
+        self.report, self.path, self.columns = study.report, f"tables/{name}.csv", columns.split(",")
+        self.lines, self.number, self.over = study.bundle.lines(self.path), 0, False
+        self.row(*self.columns)
+
+    def next(self) -> bytes | None:
+        self.number += 1
+        with self.report.guard(7, self.path):
+            return next(self.lines, None)
+        return None
+
+    def row(self, *values: object) -> None:
+        for line in ",".join(map(cell, values)).encode().split(b"\n"):
+            got = self.next()
+            if got is None and not self.over:
+                self.report.fault(7, f"{self.path}:{self.number}", "the end of the table", line.decode())
+            elif got is not None and got != line:
+                self.differ(got.decode(errors="replace"), line.decode())
+            self.over = got is None
+
+    def differ(self, got: str, expected: str) -> None:
+        one, other = (next(csv.reader([line]), []) for line in (got, expected))
+        at = [at for at, pair in enumerate(itertools.zip_longest(one, other)) if pair[0] != pair[1]]
+        if len(one) == len(other) == len(self.columns) and at:
+            column = self.columns[at[0]]
+            self.report.fault(7, f"{self.path}:{self.number} {column}", one[at[0]], other[at[0]])
+        else:
+            self.report.fault(7, f"{self.path}:{self.number}", got, expected)
+
+    def end(self) -> None:
+        if self.next() is not None:
+            self.report.fault(7, f"{self.path}:{self.number}", "more rows", "the end of the table")
+
+
+class Result:
+    """The counts of one version of one detector, by bucket."""
+
+    def __init__(self, study: Study, scan: Scan, version: str | None) -> None:
+        self.study, self.detector, self.version, self.judge = study, scan.name, version, scan.judge
+        self.state, self.first = scan.versions[version], version == scan.first
+        self.counts = [Counter[str]() for _ in study.sizes]
+        self.times: list[str] = []
+        self.flags: dict[int, bool] = {}  # number of an answered document: called ai
+
+    def count(self, doc: Doc, state: str, strict: bool, lenient: bool, uncertain: bool) -> None:
+        what = [state, *["k"] * strict, *["k_lenient"] * lenient, *["uncertain"] * uncertain]
+        for bucket in doc.buckets:
+            self.counts[bucket].update(what)
+        if state == "answered":
+            self.flags[doc.number] = strict
+
+    def total(self, *keys: tuple[str, str, str]) -> Counter[str]:
+        """Sums over buckets, with `documents`, `n` and `no_result`."""
+        made: Counter[str] = Counter()
+        for bucket in (self.study.buckets[key] for key in keys if key in self.study.buckets):
+            made.update(self.counts[bucket])
+            made["documents"] += self.study.sizes[bucket]
+        made["n"] = made["answered"]
+        made["no_result"] = made["declined"] + made["failed"] + made["in_doubt"]
+        return made
+
+    def cells(self, key: tuple[str, str, str], k_field: str) -> list[object]:
+        """documents … worst_high of a bucket."""
+        made, level = self.total(key), self.study.protocol["level"]
+        n, k, lost = made["n"], made[k_field], made["no_result"]
+        states = [made[field] for field in ("uncertain", "no_result", "not_scannable", "not_run")]
+        worst = wilson(k, n + lost, level)[1], wilson(k + lost, n + lost, level)[2]
+        return [made["documents"], n, k, *states, *wilson(k, n, level), *worst]
+
+    def readings(self, scan: Scan, table: Table, timing: str) -> None:
+        """Counts every pair, and holds its row of readings.csv against the table."""
+        judge = self.judge
+        bound = (judge.rule["value"], judge.rule["operator"]) if judge.bounded else ("verdict", "")
+        for doc in self.study.documents.values():
+            state, reason, entry, attempts = scan.pair(doc, self.version)
+            calls, seen = (False, False, False), entry.get
+            if state == "answered":
+                why, *found = judge.call(entry["score"], entry["label"])
+                state, reason, calls = "declined" if why else state, why or reason, (found[0], found[1], found[2])
+                self.times += [entry["got_at"]] if entry["got_at"] is not None else []
+            self.count(doc, state, *calls)
+            said = ["ai" if call else "not-ai" if state == "answered" else "" for call in calls[:2]]
+            table.row(
+                *(self.detector, self.version, self.state, doc.id, doc.arm, state),
+                *(seen("displayed"), seen("score"), seen("label"), *said, reason, *bound),
+                *(seen("got_at"), seen("sent_at"), seen("origin"), attempts, seen("read_by")),
+                *(seen("evidence_sha256"), timing),
+            )
+
+    def rates(self, table: Table, k_field: str) -> None:
+        for arm in self.study.arms:
+            sliced = sorted((SLICES.index(by), at) for of, by, at in self.study.buckets if of == arm and by)
+            for by, at in [("", ""), *((SLICES[index], at) for index, at in sliced)]:
+                table.row(self.detector, self.version, arm, by, at, *self.cells((arm, by, at), k_field))
+
+    def table1(self, timing: str) -> list[object]:
+        rule, arms, detector = self.judge.rule, self.study.arms, self.study.detectors[self.detector]
+        parts: list[object] = []
+        pooled: list[tuple[str, str, str]] = []
+        for truth in ("human", "ai"):
+            keys = [(name, "", "") for name, arm in arms.items() if arm["truth"] == truth and arm["headline"] is True]
+            made, pooled = self.total(*keys), pooled + keys
+            rates = wilson(made["k"], made["n"], self.study.protocol["level"])
+            mix = " + ".join(f"{self.total(key)['n']} {key[0]}" for key in keys)
+            parts += [made["documents"], made["n"], made["k"], *rates, mix]
+        made, every = self.total(*pooled), self.total(*((arm, "", "") for arm in arms))
+        run, times = every["documents"] - every["not_run"], sorted(self.times, key=moment) or [""]
+        return [
+            *(self.detector, self.version, self.state, timing),
+            *(detector[field] for field in ("surface", "tier", "payer", "relation")),
+            f"{rule['operator']} {rule['value']}" if self.judge.bounded else "verdict",
+            *(rule["source"], rule["date"], times[0], times[-1], *parts),
+            *(made[field] for field in ("uncertain", "declined", "failed", "in_doubt", "not_scannable", "not_run")),
+            "COMPLETE" if every["not_run"] == 0 else f"INCOMPLETE {run} of {every['documents']}",
+        ]
+
+
+def check_scans(study: Study) -> None:
+    """5 and 7 in one walk, a detector at a time."""
+    report, results = study.report, list[Result]()
+    for folder in ("journal", "evidence"):
+        known = {path for name in study.detectors for path in study.files_of(name, folder)}
+        for path in sorted(set(study.bundle.named(f"{folder}/.*")) - known):
+            report.fault(5, path, "a file of no detector of the protocol", "committed detectors only")
+    for seal, record in study.seals.items():
+        for path in sorted(set(record["journals"]) - set(study.bundle.files)):
+            report.fault(5, f"seals/{seal}.json", f"the head of {path}", "a journal that is here")
+    timing = said_timing(study)
+    readings = Table(study, "readings", READINGS)
+    rates = {"k": Table(study, "rates", RATES), "k_lenient": Table(study, "rates_lenient", RATES)}
+    for name in sorted(study.detectors):
+        with report.guard(5, f"journal/{name}"):
+            scan = Scan(study, name)
+            for version in scan.versions:
+                results.append(result := Result(study, scan, version))
+                result.readings(scan, readings, timing)
+                for k_field, table in rates.items():
+                    result.rates(table, k_field)
+    for table in (readings, *rates.values()):
+        table.end()
+    report.expect(7, "tables/readings.csv timing", timing, "retrospective" if study.retrospective else "prospective")
+    last_tables(study, results, "retrospective" if study.retrospective else "prospective")
+    report.done[5] = f"{len(study.bundle.named('journal/.*'))} journals, as sealed"
+    report.done[7] = f"{len(results)} detector versions, recomputed to the byte"
+
+
+def said_timing(study: Study) -> str:
+    """What the first row of readings.csv says of the timing; whether it is true is known when all are read."""
+    with contextlib.suppress(Fault, OSError, ValueError):
+        _, line = itertools.islice(study.bundle.lines("tables/readings.csv"), 2)
+        if line.endswith(b",retrospective"):
+            return "retrospective"
+    return "prospective"
+
+
+def last_tables(study: Study, results: list[Result], timing: str) -> None:
+    """table1, table2 and agreement, which speak of everything."""
+    table1, table2 = Table(study, "table1", TABLE1), Table(study, "table2", TABLE2)
+    for result in results:
+        table1.row(*result.table1(timing))
+        for name, measure in GROUPS.items():
+            if ("", "group", name) in study.buckets:
+                row = result.cells(("", "group", name), "k")[:-2]
+                table2.row(result.detector, result.version, timing, name, measure, *row)
+    agreement = Table(study, "agreement", AGREEMENT)
+    for arm in study.arms:
+        numbers = [doc.number for doc in study.documents.values() if doc.arm == arm]
+        flags = [result.flags for result in results if result.first and result.total((arm, "", ""))["n"]]
+        by_all = [number for number in numbers if all(number in flag for flag in flags)]
+        times = Counter(sum(flag[number] for flag in flags) for number in by_all)
+        for flagged in range(len(flags) + 1) if flags else ():
+            agreement.row(arm, len(flags), len(numbers), len(by_all), flagged, times[flagged], timing)
+    for table in (table1, table2, agreement):
+        table.end()
+
+
+# ---- 6 completeness --------------------------------------------------------------------------------------------------
+
+
+def rows_of(study: Study, path: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """(place, row) of a table, the cells by column."""
+    csv.field_size_limit(LINE)
+    rows = csv.reader((line.decode() + "\n" for line in study.bundle.lines(path)), strict=True)
+    header = next(rows, [])
+    for number, row in enumerate(rows, 2):
+        yield f"{path}:{number}", dict(zip(header, row, strict=True))
+
+
+def check_complete(study: Study) -> None:
+    """6: by the published tables alone, each scheduled pair has one state, and the counts add up."""
+    report, path = study.report, "tables/readings.csv"
+    arms = {safe(doc.id): safe(doc.arm) for doc in study.documents.values()}
+    sums: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    seen: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    with report.guard(6, path):
+        for place, row in rows_of(study, path):
+            pair, name, answered = (row["detector"], row["version"]), row["document"], row["state"] == "answered"
+            if arms.get(name) != row["arm"] or name in seen[pair]:
+                report.fault(6, place, f"{name} of {row['arm']}", "each document once, in its arm")
+            seen[pair].add(name)
+            sums[(*pair, row["arm"])].update([row["state"], row["call"]])
+            if row["state"] not in STATES or (row["call"] != "") != answered or (row["reason"] == "" and not answered):
+                got = f"{row['state']}, call {row['call']!r}, reason {row['reason']!r}"
+                report.fault(6, place, got, "a state with a call, or else with a reason")
+    for detector in sorted({safe(name) for name in study.detectors} ^ {name for name, _ in seen}):
+        report.fault(6, path, f"rows of {detector}, or none", "rows of each detector of the protocol, no others")
+    for pair, names in seen.items():
+        for name in sorted(set(arms) - names):
+            report.fault(6, path, f"no row of {name} under {' '.join(pair)}", "each document of the manifest")
+    for path in ("tables/rates.csv", "tables/rates_lenient.csv"):
+        with report.guard(6, path):
+            for place, row in rows_of(study, path):
+                parts = [int(row[field]) for field in ("n", "no_result", "not_scannable", "not_run")]
+                report.expect(6, f"{place} documents", int(row["documents"]), sum(parts))
+                made = sums[row["detector"], row["version"], row["arm"]]
+                lost = made["declined"] + made["failed"] + made["in_doubt"]
+                if row["slice_by"] == "":
+                    counted = [made["answered"], lost, made["not_scannable"], made["not_run"]]
+                    report.expect(6, f"{place} states, by readings.csv", parts, counted)
+                    if path == "tables/rates.csv":
+                        report.expect(6, f"{place} k, by readings.csv", int(row["k"]), made["ai"])
+    report.done[6] = f"{sum(map(len, seen.values()))} pairs"
+
+
+# ---- the command -----------------------------------------------------------------------------------------------------
+
+
+def verify(root: Path) -> list[dict[str, Any]]:
+    """All checks of the bundle in this folder, as records; nothing that the bundle holds makes this raise."""
+    report = Report()
+    study = Study(Bundle(root, report), report)
+    with report.guard(1, "SHA256SUMS"):
+        check_sums(study)
+    with report.guard(2, "seals"):
+        check_seals(study)
+    with report.guard(3, "protocol.json"):
+        check_protocol(study)
+    with report.guard(4, "manifest.jsonl"):
+        Corpus(study).check()
+    with report.guard(5, "journal"):
+        check_scans(study)
+    with report.guard(6, "tables/readings.csv"):
+        check_complete(study)
+    report.unchecked(8, "report/index.html", "that every number in the page stands in a table", "penmark verify")
+    return report.checks()
+
+
+def told(check: dict[str, Any]) -> str:
+    """One line for people."""
+    line = f"{check['number']} {check['name']:<14}{check['state']:<13}{check['subject']}"
+    if check["state"] == "failed":
+        line += f": {check['got']}; expected {check['expected']}"
+    elif check["state"] == "not checked":
+        line += f": {check['got']}"
+    return f"{line}. {check['remedy']}\n" if check["remedy"] else f"{line}\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Prints what was found; the exit code."""
+    folders = [argument for argument in arguments if argument != "--json"]
+    root = Path(folders[0] if folders else ".")
+    if len(folders) > 1 or root.name.startswith("-") or not root.is_dir():
+        sys.stderr.write("usage: python3 verify.py [BUNDLE] [--json]   (BUNDLE: the folder of a bundle)\n")
+        return 2
+    checks = verify(root)
+    failed = {check["number"] for check in checks if check["state"] == "failed"}
+    if "--json" in arguments:
+        out = json.dumps({"ok": not failed, "checks": checks}, indent=1) + "\n"
+    else:
+        unchecked = sum(check["state"] == "not checked" for check in checks)
+        last = f"{len(failed)} of {len(NAMES)} checks failed; {unchecked} questions not checked here\n"
+        out = "".join(map(told, checks)) + last
+    sys.stdout.buffer.write(out.encode("utf-8", "backslashreplace"))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,266 @@
+"""Where a study stands: arms, seals, journals, departures, what is still open, and the next command to run.
+
+*Reads* protocol, cards, seals, the corpus's records and the journals of one edition; journals are only counted.
+*Writes* nothing. *Never* checks anything (`verify` does), and never stops at a file that it cannot read: that is told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from penmark import canon, cards, protocol, study
+from penmark.errors import Fault, PenmarkError
+from penmark.records import Arm, Card, Protocol, Seal
+from penmark.study import Edition, Study
+
+_JOURNAL = re.compile(r"(?P<detector>.+?)(?:\.\d+of\d+)?\.jsonl")
+# In canonical JSON these bytes stand nowhere but in the line's own field: inside a string the quotes have a backslash.
+_KIND = re.compile(rb'"kind":"(reading|skipped|sent|retry)"')
+_STATE = re.compile(rb'"state":"(answered|declined|failed)"')
+
+
+class ArmStanding(NamedTuple):
+    """Documents of an arm that are there, of those promised; ``short``: quotas that are not met yet."""
+
+    arm: str
+    truth: str
+    documents: int
+    promised: int
+    short: tuple[str, ...]
+
+
+class SealStanding(NamedTuple):
+    """A seal and when it was made; ``tokens``: how many timestamps from outside lie beside it."""
+
+    name: str
+    sealed_at: str | None
+    tokens: int
+
+
+class JournalStanding(NamedTuple):
+    """One detector's pairs, by lines of its journals. ``in_doubt``: sent, no answer on record (yet)."""
+
+    detector: str
+    answered: int
+    declined: int
+    failed: int
+    not_scannable: int
+    in_doubt: int
+    left: int
+
+
+@dataclass
+class Standing:
+    """Where one edition stands. ``faults``: what could not be read, and what keeps the next step from working."""
+
+    study: str
+    edition: str
+    folder: str
+    template: str | None
+    arms: list[ArmStanding] = field(default_factory=list)
+    seals: list[SealStanding] = field(default_factory=list)
+    journals: list[JournalStanding] = field(default_factory=list)
+    departures: list[protocol.Departure] = field(default_factory=list)
+    placeholders: list[tuple[str, str]] = field(default_factory=list)
+    amendments: int = 0
+    faults: list[Fault] = field(default_factory=list)
+    next: str = "penmark commit"
+
+
+def standing(place: Study, edition: Edition) -> Standing:
+    """Where ``edition`` stands; faults are part of the answer."""
+    found = Standing(edition.tag, edition.tag, str(edition.root), None)
+    found.seals = [_seal(edition, name, found.faults) for name in edition.seal_names()]
+    sealed = {seal.name for seal in found.seals}
+    promised = _promised(edition, found, "promise" in sealed)
+    if promised is not None:
+        found.study, found.template = promised.study, promised.template.name if promised.template is not None else None
+        found.placeholders = protocol.placeholders(promised)
+        known = _cards(place, edition, promised, found, "promise" in sealed)
+        try:
+            found.departures = protocol.departures(promised, known)
+        except PenmarkError as error:
+            found.faults += error.faults
+        frozen = _frozen(edition, found) if "corpus" in sealed else None
+        found.arms = [_arm(place, arm, frozen, found) for arm in promised.arms]
+        if frozen is not None:
+            total = sum(frozen.values())
+            found.journals = [_journal(edition, detector.name, total, found) for detector in promised.detectors]
+        found.next = _next(place, edition, promised, known, found, sealed)
+    if edition.amendments.is_dir():
+        found.amendments = len(list(edition.amendments.glob("*.json")))
+    return found
+
+
+# --- the promise ---------------------------------------------------------------------------------------------------
+
+
+def _seal(edition: Edition, name: str, faults: list[Fault]) -> SealStanding:
+    try:
+        value = study.read_json(edition.seal(name))
+        at = value.get("sealed_at") if isinstance(value, dict) else None
+    except PenmarkError as error:
+        faults += error.faults
+        at = None
+    return SealStanding(name, at if isinstance(at, str) else None, len(list(edition.seals.glob(f"{name}-*.tsr"))))
+
+
+def _promised(edition: Edition, found: Standing, sealed: bool) -> Protocol | None:
+    try:
+        if not sealed:
+            return protocol.load(edition.protocol_yaml)
+        promise = Seal.model_validate_json(study.read(edition.seal("promise")))
+        if promise.digests.get("protocol.yaml") != canon.sha256(study.read(edition.protocol_yaml)):
+            found.faults.append(
+                Fault(
+                    str(edition.protocol_yaml),
+                    "was changed after the promise was sealed; the promise counts",
+                    "Restore it (from git, say); a change of rules is for the next edition: `penmark amend`.",
+                )
+            )
+        return protocol.read_sealed(edition)
+    except PenmarkError as error:
+        found.faults += error.faults
+    except ValueError:
+        found.faults.append(
+            Fault(str(edition.seal("promise")), "is not a seal", "Restore the file from where it came.")
+        )
+    return None
+
+
+def _cards(place: Study, edition: Edition, promised: Protocol, found: Standing, sealed: bool) -> dict[str, Card]:
+    known = {}
+    for detector in promised.detectors:
+        try:
+            if sealed:
+                known[detector.name] = cards.sealed(edition, detector.name).card
+            else:
+                known[detector.name] = cards.load(cards.find(detector.card, place.cards))
+            cards.rule_in_force(detector, known[detector.name])
+        except PenmarkError as error:
+            found.faults += error.faults
+    return known
+
+
+# --- the corpus ----------------------------------------------------------------------------------------------------
+
+
+def _frozen(edition: Edition, found: Standing) -> dict[str, int]:
+    """Documents by arm, from the head of the frozen manifest."""
+    try:
+        _, head = next(study.records(edition.manifest))
+        return {str(arm): int(count) for arm, count in head["arms"].items()}
+    except PenmarkError as error:
+        found.faults += error.faults
+    except (StopIteration, KeyError, AttributeError, TypeError, ValueError):
+        found.faults.append(
+            Fault(f"{edition.manifest}:1", "is not the head of a manifest", "Restore the file from where it came.")
+        )
+    return {}
+
+
+def _arm(place: Study, arm: Arm, frozen: dict[str, int] | None, found: Standing) -> ArmStanding:
+    if frozen is not None:
+        return ArmStanding(arm.name, arm.truth, frozen.get(arm.name, 0), arm.documents, ())
+    cells: Counter[tuple[tuple[str, str], ...]] = Counter()
+    wanted = [tuple(sorted(quota.where.items())) for quota in arm.quotas]
+    count = 0
+    for row in _rows(place.documents(arm.name), found):
+        count += 1
+        cells.update(cell for cell in wanted if all(_value(row, key) == value for key, value in cell))
+    short = tuple(
+        f"{cells[cell]} of {quota.documents} {', '.join(quota.where.values())}"
+        for cell, quota in zip(wanted, arm.quotas, strict=True)
+        if count > 0 and cells[cell] < quota.documents
+    )
+    return ArmStanding(arm.name, arm.truth, count, arm.documents, short)
+
+
+def _rows(path: Path, found: Standing) -> Iterator[dict[str, Any]]:
+    if not path.exists():
+        return
+    try:
+        for number, line in study.lines(path):
+            row = orjson.loads(line)
+            if not isinstance(row, dict):
+                raise PenmarkError("is not a document", place=f"{path}:{number}", remedy="Collect the arm again.")
+            yield row
+    except orjson.JSONDecodeError as error:
+        found.faults.append(Fault(f"{path}:{number}", f"is not valid JSON ({error})", "Collect the arm again."))
+    except PenmarkError as error:
+        found.faults += error.faults
+
+
+def _value(row: dict[str, Any], key: str) -> Any:
+    """The value of a document that a quota asks for; model, provider and style are those of its text or its draft."""
+    if key in ("model", "provider", "style"):
+        made = row.get("provenance") or {}
+        return (made.get("draft") or made).get(key)
+    return row.get(key)
+
+
+# --- the journals --------------------------------------------------------------------------------------------------
+
+
+def _journal(edition: Edition, detector: str, total: int, found: Standing) -> JournalStanding:
+    counts: Counter[str] = Counter()
+    for path in edition.journal_files():
+        match = _JOURNAL.fullmatch(path.name)
+        if match is not None and match["detector"] == detector:
+            try:
+                counts += _counted(path)
+            except OSError as error:
+                found.faults += study.disk(error, path).faults
+    final = counts["answered"] + counts["declined"] + counts["failed"]
+    in_doubt = max(0, counts["sent"] - counts["retry"] - counts["scanned"])
+    left = max(0, total - final - counts["skipped"] - in_doubt)
+    return JournalStanding(
+        detector, counts["answered"], counts["declined"], counts["failed"], counts["skipped"], in_doubt, left
+    )
+
+
+def _counted(path: Path) -> Counter[str]:
+    """Lines by kind, readings by state; a last line that is cut short is not counted."""
+    counts: Counter[str] = Counter()
+    with path.open("rb") as file:
+        for line in file:
+            kind = _KIND.search(line)
+            if kind is None or not line.endswith(b"\n"):
+                continue
+            if kind[1] != b"reading":
+                counts[kind[1].decode()] += 1
+            elif (state := _STATE.search(line)) is not None:
+                counts[state[1].decode()] += 1
+                counts["scanned"] += b'"origin":"scan"' in line
+    return counts
+
+
+# --- what is next --------------------------------------------------------------------------------------------------
+
+
+def _next(
+    place: Study, edition: Edition, promised: Protocol, known: dict[str, Card], found: Standing, sealed: set[str]
+) -> str:
+    if "promise" not in sealed:
+        return "penmark commit"
+    if "corpus" not in sealed:
+        for arm in found.arms:
+            if arm.documents < arm.promised:
+                return f"penmark collect {arm.arm}"
+        screened = edition.screening.is_file() and b"\nerror," not in study.read(edition.screening)
+        return "penmark freeze" if screened else "penmark screen"
+    if "evidence" not in sealed:
+        left = [journal.detector for journal in found.journals if journal.left]
+        copied = [name for name in left if name in known and known[name].ask.by == "people"]
+        if left:
+            return "penmark record FILE" if copied == left else "penmark scan"
+        return "penmark report"
+    bundle = place.bundles / edition.tag
+    return f"penmark verify {bundle}" if bundle.is_dir() else "penmark publish"

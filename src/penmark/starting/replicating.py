@@ -1,0 +1,268 @@
+"""Replicate: start a study from somebody's bundle, with its rules, cards and published texts.
+
+*Reads* a bundle and trusts nothing in it: links, devices and odd names are refused, and a text is taken only where its
+address is its own. *Writes* the new study's protocol, cards/, corpus/<arm>/ (and for attested texts private/).
+*Never* takes over who ran it, who paid, its secret seed, or where its texts came from on its disk; runs nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from penmark import canon, cards, handwritten, protocol, study
+from penmark.errors import Fault, FaultsError, PenmarkError, UsageError, did_you_mean
+from penmark.records import Card, Document, Protocol
+from penmark.starting import Ground, Started, edition_tag, founding, named, window
+from penmark.study import Edition
+
+MAX_FAULTS = 50
+_VERIFY = "Run `penmark verify` on the bundle; get it again from its publisher."
+
+
+@dataclass
+class Arm:
+    """What a bundle gives for one arm: records, texts by address, and who is missing (id, reason)."""
+
+    documents: list[Document] = field(default_factory=list)
+    texts: dict[str, bytes] = field(default_factory=dict)
+    private: dict[str, bytes] = field(default_factory=dict)
+    salts: dict[str, str] = field(default_factory=dict)
+    missing: list[tuple[str, str]] = field(default_factory=list)
+
+
+def replication(
+    root: Path, *, bundle: Path, chosen: list[str] | None, name: str | None, edition: str | None, today: date
+) -> Started:
+    """A new study in ``root`` that repeats the study of ``bundle``, or the arms ``chosen`` of it.
+
+    Raises UsageError for arms it does not have, FaultsError for a bundle that is not what it says.
+    """
+    _refuse_odd_files(bundle)
+    source = Edition(bundle)
+    promised = _promised(source)
+    arms = _chosen(promised, chosen)
+    sealed = _cards(source, promised)
+    held = _arms(source, promised, arms)
+    tag, called = edition_tag(edition, today), named(root, name)
+    with founding(root, called) as ground:
+        values = {"study": called, "edition": tag, "seed_sha256": ground.seed_sha256, "window": window(tag, today)}
+        text = _protocol_text(source, promised, arms, values)
+        ground.write(ground.place.root / "editions" / tag / "protocol.yaml", text.encode())
+        for card, note in sealed.values():
+            ground.write(ground.place.cards / f"{card.name}.yaml", _card_text(card, note).encode())
+        _fill(ground, held)
+    missing = {arm: found.missing for arm, found in held.items() if found.missing}
+    return Started(ground.place, ground.place.edition(tag), ground.wrote, missing)
+
+
+# --- reading a bundle ----------------------------------------------------------------------------------------------
+
+
+def _refuse_odd_files(bundle: Path) -> None:
+    """Nothing but plain files and folders with plain names, so that no later reader follows or opens anything else."""
+    if not bundle.is_dir():
+        raise UsageError("is not a folder", place=str(bundle), remedy="Unpack the bundle first: tar -xf BUNDLE.tar")
+    faults = []
+    for folder, folders, files in os.walk(bundle):
+        for name in sorted([*folders, *files]):
+            path = Path(folder) / name
+            kind = path.lstat().st_mode
+            if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+                faults.append(
+                    Fault(str(path), "is neither a plain file nor a folder", "A bundle holds no links and no devices.")
+                )
+            elif "\\" in name or not name.isprintable():
+                faults.append(Fault(repr(str(path)), "has an odd name", "No file of a bundle is named so."))
+        if len(faults) >= MAX_FAULTS:
+            break
+    if faults:
+        raise FaultsError(faults)
+    if not (bundle / "format").is_file() or study.read(bundle / "format", limit=64) != b"1\n":
+        raise UsageError(
+            "is not a bundle of format 1 (no file `format` that says so)",
+            place=str(bundle),
+            remedy="Name the folder that `penmark publish` made, or use the release that reads its format.",
+        )
+
+
+def _promised(source: Edition) -> Protocol:
+    promised = protocol.read_sealed(source)
+    if protocol.canonical(protocol.load(source.protocol_yaml)) != protocol.canonical(promised):
+        raise PenmarkError("says something else than protocol.json", place=str(source.protocol_yaml), remedy=_VERIFY)
+    return promised
+
+
+def _chosen(promised: Protocol, chosen: list[str] | None) -> list[str]:
+    known = [arm.name for arm in promised.arms]
+    if chosen is None:
+        return known
+    for name in chosen:
+        if name not in known:
+            raise UsageError(
+                f"the bundle has no arm {name!r}{did_you_mean(name, known)}", remedy=f"It has {', '.join(known)}."
+            )
+    return [name for name in known if name in chosen]
+
+
+def _cards(source: Edition, promised: Protocol) -> dict[str, tuple[Card, str]]:
+    """Card and its digest in the bundle, by the name of the card."""
+    found: dict[str, tuple[Card, str]] = {}
+    for detector in promised.detectors:
+        sealed = cards.sealed(source, detector.name)
+        place = str(source.sealed_card(detector.name))
+        if sealed.card.name != detector.card:
+            raise PenmarkError(
+                f"holds the card {sealed.card.name!r}, not {detector.card!r}", place=place, remedy=_VERIFY
+            )
+        if found.setdefault(sealed.card.name, (sealed.card, ""))[0] != sealed.card:
+            raise PenmarkError(f"is a second, other card {sealed.card.name!r}", place=place, remedy=_VERIFY)
+        plugin = sealed.plugin
+        asked = (
+            f"; asked by {plugin.distribution} {plugin.version}, source {plugin.sha256}" if plugin is not None else ""
+        )
+        found[sealed.card.name] = sealed.card, f"{canon.sha256(cards.canonical(sealed))}{asked}"
+    return found
+
+
+def _arms(source: Edition, promised: Protocol, chosen: list[str]) -> dict[str, Arm]:
+    held = {name: Arm() for name in chosen}
+    salts = {str(value.get("document")): str(value.get("salt")) for value in _salts(source)}
+    exposure = f"{promised.study} {promised.edition}"
+    wanted: dict[str, set[tuple[str, str | None]]] = {}
+    for document in _documents(source, {arm.name for arm in promised.arms}):
+        if document.arm not in held:
+            continue
+        arm = held[document.arm]
+        if document.withheld is not None:
+            arm.missing.append((document.id, document.withheld))
+            continue
+        if document.attested:
+            arm.salts[document.id] = salts.get(document.id, "")
+        wanted.setdefault(document.address, set()).add((document.arm, arm.salts.get(document.id)))
+        if document.provenance.kind == "edited":
+            wanted.setdefault(document.provenance.draft_sha256, set()).add((document.arm, None))
+        arm.documents.append(document.model_copy(update={"exposures": (*document.exposures, exposure)}))
+    _take_texts(source, held, wanted)
+    return held
+
+
+def _documents(source: Edition, arms: set[str]) -> Iterator[Document]:
+    seen: set[str] = set()
+    for number, line in study.lines(source.manifest):
+        place = f"{source.manifest}:{number}"
+        value = canon.decode(line, place=place)
+        if number == 1:
+            continue  # the head: counts, which verify holds against the rest
+        try:
+            document = Document.model_validate_json(line)
+        except ValidationError as error:
+            raise study.validated(place, error.errors(include_url=False)) from None
+        if document.arm not in arms or document.id in seen:
+            fact = (
+                f"document {document.id!r} stands twice" if document.id in seen else f"there is no arm {document.arm!r}"
+            )
+            raise PenmarkError(fact, place=place, remedy=_VERIFY)
+        seen.add(value["id"])
+        yield document
+
+
+def _salts(source: Edition) -> Iterator[dict[str, Any]]:
+    path = source.root / "salts.jsonl"
+    if path.exists():
+        for _, value in study.records(path):
+            yield value
+
+
+def _take_texts(source: Edition, held: dict[str, Arm], wanted: dict[str, set[tuple[str, str | None]]]) -> None:
+    left = dict(wanted)
+    for address, raw, place in study.read_texts(source.root / "texts"):
+        for arm, salt in left.pop(address, ()):
+            if _address(raw, salt) != address:
+                raise PenmarkError(
+                    "is not the text that the manifest names (its address differs)", place=place, remedy=_VERIFY
+                )
+            (held[arm].texts if salt is None else held[arm].private)[address] = raw
+    if left:
+        place = str(source.root / "texts")
+        facts = [
+            Fault(place, f"the text {address} is missing, and not said to be withheld", _VERIFY)
+            for address in sorted(left)
+        ]
+        raise FaultsError(facts[:MAX_FAULTS])
+
+
+def _address(raw: bytes, salt: str | None) -> str:
+    if salt is None:
+        return canon.sha256(raw)
+    try:
+        return canon.keyed(bytes.fromhex(salt), raw)
+    except ValueError:
+        return ""
+
+
+# --- writing a study -----------------------------------------------------------------------------------------------
+
+
+def _protocol_text(source: Edition, promised: Protocol, arms: list[str], values: dict[str, Any]) -> str:
+    rules = promised.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    rules |= values
+    rules["title"] = f"Replication of: {promised.title}"
+    rules["people"] = [
+        {"name": "<your name>", "role": "<your part in this study>", "interests": "<your interests, or none>"}
+    ]
+    rules["payer"] = "<who pays for accounts, texts and machines>"
+    # Whose nominations, which beacon, and where on a disk texts lay: facts of the other study.
+    for key in ("nominations", "beacon"):
+        rules.pop(key, None)
+    rules["arms"] = [{k: v for k, v in arm.items() if k != "source"} for arm in rules["arms"] if arm["name"] in arms]
+    for detector in rules["detectors"]:
+        detector["relation"] = "none"
+        if detector["surface"] != "local":
+            detector |= {
+                "payer": "<who pays for this account>",
+                "tier": f"<your tier; theirs was: {_tame(detector['tier'])}>",
+            }
+    digest = canon.sha256(study.read(source.protocol_json))
+    head = (
+        f"# A replication of {handwritten.scalar(f'{promised.study} {promised.edition}')}, from its bundle;\n"
+        f"# its protocol.json has the SHA-256 {digest}.\n"
+        "# Rules, arms and cards are the bundle's: read them before you commit, most of all settings and addresses.\n"
+        "# Fill in every <...>, and say for each detector what relation you have to its vendor.\n"
+    )
+    return head + handwritten.emit(rules)
+
+
+def _tame(text: str) -> str:
+    return text.translate({ord(c): None for c in "<>\n"})[:100]
+
+
+def _card_text(card: Card, note: str) -> str:
+    head = f"# As sealed in the replicated bundle; SHA-256 of the sealed card {_tame(note)}\n"
+    return head + handwritten.emit(card.model_dump(mode="json", by_alias=True, exclude_defaults=True))
+
+
+def _fill(ground: Ground, held: dict[str, Arm]) -> None:
+    place = ground.place
+    salts = [{"document": name, "salt": salt} for arm in held.values() for name, salt in arm.salts.items()]
+    if salts:
+        ground.write_private(place.salts, b"".join(canon.encode(line) + b"\n" for line in salts))
+        ground.claim(place.private_texts)
+    for name, arm in held.items():
+        if not arm.documents and not arm.missing:
+            continue
+        ground.claim(place.arm(name))
+        study.write_texts(place.arm(name), arm.texts)
+        for address, raw in arm.private.items():
+            study.write_private(place.private_texts / f"{address}.txt", raw)
+        lines = (document.model_dump(mode="json", by_alias=True) for document in arm.documents)
+        study.write_records(place.documents(name), lines)
+        if arm.missing:
+            study.write(place.arm(name) / "missing.csv", study.csv_bytes(("id", "reason"), arm.missing))

@@ -1,0 +1,184 @@
+"""Timestamp tokens (RFC 3161), read and checked offline.
+
+*Reads* token bytes, the root certificates that come with penmark, and PEM files that the user names. *Writes* nothing.
+*Never*: a network, another program, a judgement that depends on today, a root that is believed because the token
+brings it along.
+
+A damaged token is ``failed``, never ``unknown authority``: signature, digests and every link between the certificates
+inside are checked before anybody asks whether the root is known. (What no signature covers says nothing about the time
+and is not judged: words beside an answer, a certificate that is carried without need.)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from cryptography import x509
+from rfc3161_client import TimeStampResponse, VerificationError, VerifierBuilder, decode_timestamp_response
+
+from penmark import study
+from penmark.errors import PenmarkError
+from penmark.tokens import chains, signed
+from penmark.tokens.chains import rfc3339
+from penmark.tokens.signed import UnsoundError
+
+__all__ = ["MAX_TOKEN", "TokenResult", "Trust", "check", "moment", "nonce", "now", "openssl_line", "rfc3339"]
+
+MAX_TOKEN = 2**18
+"""No token is larger than this (bytes)."""
+
+_SHA256 = "2.16.840.1.101.3.4.2.1"
+_STATUS = {1: "granted with changes", 2: "rejection", 3: "waiting", 4: "revocation warning", 5: "revoked"}
+
+
+class TokenResult(NamedTuple):
+    """What a token says, and whether that can be believed.
+
+    ``at``: the authority's time (UTC, RFC 3339). ``authority``: whose certificate signed. ``serial``: the token's
+    number, hexadecimal. All three are None where the state is ``failed``. ``detail``: one sentence for people.
+    """
+
+    state: Literal["ok", "failed", "unknown authority"]
+    at: str | None
+    authority: str | None
+    serial: str | None
+    detail: str
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Root certificates that are believed, and certificates that may stand between them and a signer."""
+
+    roots: tuple[x509.Certificate, ...] = ()
+    between: tuple[x509.Certificate, ...] = ()
+
+    @classmethod
+    def load(cls, paths: Iterable[Path] = ()) -> Trust:
+        """The roots that come with penmark and those in the PEM files ``paths``. Raises PenmarkError for a bad file."""
+        found = _certificates(files("penmark").joinpath("authorities/roots.pem").read_bytes(), "authorities/roots.pem")
+        for path in paths:
+            given = _certificates(study.read(path, limit=2**24), str(path))
+            if not any(chains.self_signed(c) for c in given):
+                raise PenmarkError(
+                    "holds no root certificate (PEM, signed by itself)",
+                    place=str(path),
+                    remedy="Get the authority's root certificate, and compare its fingerprint with the published one.",
+                )
+            found += given
+        distinct = list(dict.fromkeys(found))
+        roots = tuple(c for c in distinct if chains.self_signed(c))
+        return cls(roots, tuple(c for c in distinct if c not in roots))
+
+
+def check(token: bytes, data: bytes, trust: Trust) -> TokenResult:
+    """Judge ``token`` as a timestamp over ``data``. Raises nothing, whatever is in the token.
+
+    ``ok``: a trusted root vouches for it. ``unknown authority``: sound in itself, but its root is not in ``trust``.
+    ``failed``: no token, damaged, over other data, or signed under a certificate that was not valid, or not for this.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # decoders warn of odd certificates; what matters fails below
+        try:
+            return _judged(token, data, trust)
+        except Exception as error:  # two foreign decoders read the bytes of strangers: whatever they raise, it failed
+            return TokenResult("failed", None, None, None, chains.plain(str(error)) or type(error).__name__)
+
+
+def now() -> str:
+    """This machine's time, RFC 3339 in UTC with microseconds: what a seal says of itself, and an authority confirms."""
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def nonce(token: bytes) -> int | None:
+    """The number that the token gives back from its query; None where it has none. Raises UnsoundError."""
+    found: int | None = _decoded(token).tst_info.nonce
+    return found
+
+
+def openssl_line(data: str, token: str, *, roots: str = "ROOTS.pem", at: str | None = None) -> str:
+    """The command with which anyone checks a token without penmark; ``roots`` is a PEM file that the reader trusts.
+
+    ``at``: the token's time (RFC 3339), for certificates that have expired since.
+    """
+    words = ["openssl", "ts", "-verify", "-data", data, "-in", token, "-CAfile", roots]
+    if at is not None:
+        words += ["-attime", str(int(moment(at).timestamp()))]
+    return shlex.join(words)
+
+
+def moment(at: str) -> datetime:
+    """The moment of an RFC 3339 time in UTC. Raises ValueError."""
+    return datetime.fromisoformat(at)
+
+
+def _judged(token: bytes, data: bytes, trust: Trust) -> TokenResult:
+    response = _decoded(token)
+    info = response.tst_info
+    if info.message_imprint.hash_algorithm.dotted_string != _SHA256:
+        raise UnsoundError("its digest of the data is not SHA-256")
+    if info.message_imprint.message != hashlib.sha256(data).digest():
+        raise UnsoundError("it is over other data: its digest is not that of the file")
+    parts = signed.take_apart(token)
+    carried = [x509.load_der_x509_certificate(c) for c in parts.certificates]
+    leaf = chains.signer(parts, carried)
+    signed.check_signature(parts, leaf)
+    chain = chains.chain(leaf, carried, (*trust.roots, *trust.between))
+    chains.check_named(parts, chain, carried)
+    when = info.gen_time.replace(tzinfo=UTC) if info.gen_time.tzinfo is None else info.gen_time
+    chains.check_valid(chain, when)
+    at, authority, serial = rfc3339(when), chains.name(leaf.subject), f"0x{info.serial_number:02X}"
+    said = f"{authority} says {at} (serial {serial})"
+    top = chain[-1]
+    if any(top == root or chains.issued(top, root) for root in trust.roots):
+        _anchored(response, data, trust)
+        return TokenResult("ok", at, authority, serial, said)
+    return TokenResult("unknown authority", at, authority, serial, f"{said}, under {chains.described(top)}")
+
+
+def _decoded(token: bytes) -> TimeStampResponse:
+    if len(token) > MAX_TOKEN:
+        raise UnsoundError(f"not a timestamp token: {len(token)} bytes, the limit is {MAX_TOKEN}")
+    try:
+        response = decode_timestamp_response(token)
+    except ValueError as error:
+        response = _decoded_unsorted(token, error)
+    if response.status != 0:
+        words = "; ".join(response.status_string)
+        status = _STATUS.get(response.status, str(response.status))
+        raise UnsoundError(f"the authority gave no token: {status}" + (f" ({words})" if words else ""))
+    return response
+
+
+def _decoded_unsorted(token: bytes, error: ValueError) -> TimeStampResponse:
+    """The answer of an authority that does not sort the certificates it sends, as ``openssl ts -reply -chain``."""
+    try:
+        return decode_timestamp_response(signed.with_sorted_certificates(token))
+    except (ValueError, UnsoundError):
+        raise UnsoundError(f"not a timestamp token (RFC 3161): {error}") from None
+
+
+def _anchored(response: TimeStampResponse, data: bytes, trust: Trust) -> None:
+    """A second opinion on all of it, by OpenSSL, up to a trusted root and at the token's time. Raises UnsoundError."""
+    builder = VerifierBuilder(roots=list(trust.roots), intermediates=list(trust.between))
+    try:
+        builder.build().verify_message(response, data)
+    except (ValueError, VerificationError) as error:
+        raise UnsoundError(f"its certificates do not hold: {error}") from None
+
+
+def _certificates(pem: bytes, place: str) -> list[x509.Certificate]:
+    if b"-----BEGIN CERTIFICATE-----" not in pem:
+        return []
+    try:
+        return x509.load_pem_x509_certificates(pem)
+    except ValueError as error:
+        remedy = "Give root certificates in PEM form."
+        raise PenmarkError(f"not certificates: {error}", place=place, remedy=remedy) from None

@@ -1,0 +1,320 @@
+"""Check 8, pages: every number in a page stands in an element that names its place in the bundle, and equals it.
+
+*Reads* report/*.html, README.md, and the files that a page cites. *Never* runs, loads or follows anything in a page;
+never trusts a style sheet that it does not know. Words it cannot judge (docs/threats.md), save the few listed here.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+from penmark import canon, display, study
+from penmark.errors import PenmarkError
+from penmark.verify.found import Found
+from penmark.verify.markup import Element, parse
+from penmark.verify.rows import rows
+from penmark.verify.sums import safe
+
+LARGEST = 64 * 2**20
+"""No page is larger (bytes)."""
+CITABLE = re.compile(
+    r"(protocol\.json|screening\.csv|deviations\.jsonl|(detectors|seals|amendments)/[^/]+\.json|tables/[a-z0-9_]+\.csv)\Z"
+)
+"""The files that a page may cite."""
+STYLES = {"65b71d1be8ba79dd733cad4c14b5ffa7a728bc6c123953b15057a59012b67d0a": "0.1.0"}
+"""SHA-256 of the style sheet of each release: what they show and hide is known."""
+TRICKS = re.compile(
+    r"(?<![\w-])(content|visibility|opacity|clip|clip-path|text-indent|transform|translate|scale|filter|position|float|"
+    r"letter-spacing|direction|order|overflow|mask|zoom|inset)\s*:|display\s*:\s*none|font-size\s*:\s*0|"
+    r"(?<![\w-])margin[a-z-]*\s*:[^;}]*-\d|url\s*\(|@import|@font-face|transparent|\\",
+    re.IGNORECASE,
+)
+"""What an unknown style sheet may not hold: ways to hide, move, reorder or add what is read."""
+FIXED = frozenset({"SHA-256", "sha256sum -c SHA256SUMS", "python3 verify.py .", "Table 1", "Table 2"})
+"""Texts with digits that belong to the house, and say nothing of any detector."""
+SCALE = frozenset({"0", "25", "50", "75", "100"})
+"""The labels of the scale above a plot."""
+META = {("color-scheme", "light dark"), ("viewport", "width=device-width, initial-scale=1")}
+NEVER = re.compile(r"\bwinners?\b|\bmost accurate\b|\bbest detectors?\b|\bmost reliable\b|\branked\b|\branking\b", re.IGNORECASE)
+"""What a snapshot cannot support; told only in the words of the promise."""
+_CITED = ("data-cell", "data-quote", "data-over", "data-path", "data-fixed")
+_MADE = "The page is generated: make it again with `penmark report`, and do not edit it."
+
+
+def pages(root: Path, found: Found) -> None:
+    """Hold every page of ``report/``, and the table in README.md, to the files of the bundle."""
+    folder = root / "report"
+    if not folder.is_dir():
+        found.not_applicable("report", "this bundle has no page")
+        return
+    sources = display.Sources(lambda path: _read(root, path))
+    names = sorted(p.name for p in folder.iterdir())
+    if "index.html" not in names:
+        found.failed("report/index.html", "is missing", "a page", _MADE)
+    for name in names:
+        if not name.endswith(".html"):
+            found.failed(f"report/{name}", "is no page", "report/*.html only", "Remove it; look who put it there.")
+            continue
+        try:
+            _Page(f"report/{name}", study.read(folder / name, limit=LARGEST), root, sources, found).check()
+        except PenmarkError as error:
+            found.error(error)
+        except (KeyError, TypeError) as error:
+            found.failed(f"report/{name}", f"needs {error} of a file that has it not", "the files of the format", "Get the bundle again.")
+    _readme(root, found)
+    if found.clean:
+        found.ok("report", f"{len(names)} page, every figure as in the file that it names")
+
+
+def _read(root: Path, path: str) -> bytes:
+    if not safe(path) or not CITABLE.match(path) or not (root / path).resolve().is_relative_to(root.resolve()):
+        raise PenmarkError("is not a file that a page may cite", place=path, remedy=_MADE)
+    return study.read(root / path)
+
+
+def _readme(root: Path, found: Found) -> None:
+    """The table in README.md, where there is one, is Table 1."""
+    if not (root / "README.md").exists():
+        return  # check 1 says whether it should be there
+    try:
+        readme = study.read(root / "README.md", limit=LARGEST).decode("utf-8", errors="replace")
+        expected = display.markdown_table1(study.read(root / "tables" / "table1.csv"))
+    except PenmarkError as error:
+        found.error(error)
+        return
+    except (ValueError, ArithmeticError, KeyError) as error:
+        found.failed("tables/table1.csv", f"cannot be shown ({error})", "the table of the format", "Get the bundle again.")
+        return
+    lines = readme.split("\n")
+    got = [(number, line) for number, line in enumerate(lines, 1) if line.startswith("|")]
+    wanted = expected.split("\n")
+    for (number, line), right in zip(got, wanted, strict=False):
+        found.equal(f"README.md:{number}", line, right, "The table is generated: publish again, and do not edit it.")
+    if len(got) != len(wanted):
+        found.failed("README.md", f"a table of {len(got)} lines", f"Table 1, {len(wanted)} lines", "Publish again.")
+
+
+class _Page:
+    def __init__(self, place: str, data: bytes, root: Path, sources: display.Sources, found: Found) -> None:
+        self.place, self.data, self.root, self.sources, self.found = place, data, root, sources, found
+
+    def fail(self, line: int, got: str, expected: str) -> None:
+        """A fault at a line of the page."""
+        self.found.failed(f"{self.place}:{line}", got if len(got) <= 300 else got[:300] + "…", expected, _MADE)
+
+    def check(self) -> None:
+        """All that is asked of one page."""
+        tree = parse(self.data, self.fail)
+        if tree is None:
+            return
+        for element in tree.walk():
+            self._attributes(element)
+            self._cited(element)
+            self._drawn(element)
+        self._digits(tree)
+        self._style(tree)
+        rows(tree, self.sources, self.fail)
+        self._left_out(tree)
+        self._words(tree)
+
+    # --- citations -------------------------------------------------------------------------------------------------
+
+    def _cited(self, element: Element) -> None:
+        """An element with a citation holds one text, the one that its place has."""
+        kinds = [kind for kind in _CITED if kind in element.attributes]
+        if not kinds or element.name == "circle":
+            return
+        shown = element.text()
+        if len(kinds) > 1 or any(isinstance(part, Element) for part in element.held):
+            self.fail(element.line, f"<{element.name}> with {', '.join(kinds)}: {shown[:80]}", "one citation around one text")
+            return
+        reference, how = element.attributes[kinds[0]], element.attributes.get("data-as", "")
+        try:
+            expected = self._text(kinds[0], reference, how, element)
+        except PenmarkError as error:
+            self.fail(element.line, f"{kinds[0]}={reference!r}: {error.faults[0].fact}", "a place in this bundle")
+            return
+        if shown != expected:
+            self.fail(element.line, shown, f"{expected} ({reference})")
+
+    def _text(self, kind: str, reference: str, how: str, element: Element) -> str:
+        if kind == "data-fixed":
+            shown = element.text()
+            axis = element.inside("th")
+            on_scale = axis is not None and axis.attributes.get("class") == "axis" and shown in SCALE
+            return shown if shown in FIXED or on_scale else "a figure with its place"
+        if kind == "data-path":
+            self._inside(reference)
+            return reference
+        return self.sources.text(kind.removeprefix("data-"), reference, how)
+
+    def _inside(self, path: str) -> None:
+        """Raises PenmarkError unless ``path`` names a file of the bundle."""
+        target = self.root / path
+        if not safe(path) or not target.is_file() or not target.resolve().is_relative_to(self.root.resolve()):
+            raise PenmarkError("is not a file of this bundle", place=path)
+
+    def _digits(self, tree: Element) -> None:
+        """No digit that a reader sees outside a citation."""
+        for element, text in tree.texts():
+            if element.name == "style" or any(kind in element.attributes for kind in _CITED):
+                continue
+            if any(map(_is_number, text)):
+                self.fail(element.line + _before(element, text), text.strip(), "each figure in an element that names its place")
+            if any(unicodedata.category(c) in ("Cf", "Co", "Cn") for c in text):
+                self.fail(element.line, ascii(text.strip()), "no hidden characters")
+
+    # --- what could mislead without a digit ------------------------------------------------------------------------
+
+    def _attributes(self, element: Element) -> None:
+        """Values from closed lists: nothing that leads out, is heard only, or is hidden."""
+        for name, value in element.attributes.items():
+            if name == "href":
+                ok = self._leads(value)
+            elif name in ("id", "class", "aria-labelledby"):
+                ok = re.fullmatch(r"[a-z][a-z-]*", value) is not None
+            elif name == "aria-label":
+                ok = re.fullmatch(r"[A-Za-z ]+", value) is not None
+            elif name in ("role", "tabindex", "aria-hidden", "lang", "scope", "charset"):
+                closed = {"role": "region", "tabindex": "0", "aria-hidden": "true", "lang": "en", "charset": "utf-8"}
+                ok = value == closed.get(name) or (name == "scope" and value in ("col", "row"))
+            else:
+                continue
+            if not ok:
+                self.fail(element.line, f"<{element.name} {name}={value!r}>", "a value that the format knows")
+        if element.name == "meta" and "charset" not in element.attributes:
+            pair = (element.attributes.get("name", ""), element.attributes.get("content", ""))
+            if pair not in META:
+                self.fail(element.line, f"<meta {pair}>", "only the three that the format knows")
+        if element.attributes.get("class") == "skip" and element.text() != "Skip to the results":
+            self.fail(element.line, element.text(), "Skip to the results")
+
+    def _leads(self, address: str) -> bool:
+        """True for a place in this page or a file of this bundle."""
+        if address.startswith("#"):
+            return re.fullmatch(r"#[a-z][a-z-]*", address) is not None
+        try:
+            self._inside(address.removeprefix("../"))
+        except PenmarkError:
+            return False
+        return address.startswith("../")
+
+    def _drawn(self, element: Element) -> None:
+        """Dots and lines lie where the cells that they name put them."""
+        a = element.attributes
+        if element.name == "line" and "data-from" not in a:
+            x = a.get("x1", "")
+            expected = {"class": "grid", "x1": x, "x2": x, "y1": "0%", "y2": "100%"}
+            if a != expected or x.removesuffix("%") not in SCALE:
+                self.fail(element.line, f"<line {a}>", "a line of the scale, or one that names its cells")
+            return
+        if element.name not in ("line", "circle"):
+            return
+        try:
+            if element.name == "circle":
+                cited = a.get("data-cell", "")
+                expected = {"data-cell": cited, "cx": display.position(self.sources.cell(cited)), "cy": "50%", "r": "4"}
+                fits = cited.endswith("rate")
+            else:
+                low, high = a["data-from"], a.get("data-to", "")
+                ends = [display.position(self.sources.cell(cited)) for cited in (low, high)]
+                expected = {"class": "span", "data-from": low, "data-to": high, "x1": ends[0], "x2": ends[1]}
+                expected |= {"y1": "50%", "y2": "50%"}
+                fits = low.endswith("low") and low.removesuffix("low") == high.removesuffix("high")
+        except (PenmarkError, ValueError) as error:
+            self.fail(element.line, f"<{element.name} {a}>: {error}", "a mark that names its cells")
+            return
+        if a != expected or not fits:
+            moved = {name: a.get(name) for name in a.keys() | expected.keys() if a.get(name) != expected.get(name)}
+            right = {name: expected.get(name) for name in moved}
+            self.fail(element.line, f"<{element.name}> with {moved}", f"{right} ({a.get('data-cell') or a.get('data-from')})")
+
+    def _style(self, tree: Element) -> None:
+        sheets = [element for element in tree.walk() if element.name == "style"]
+        if len(sheets) != 1:
+            self.fail(tree.line, f"{len(sheets)} style sheets", "one")
+        for sheet in sheets:
+            text = sheet.text()
+            if canon.sha256(text.encode()) in STYLES:
+                continue
+            trick = TRICKS.search(text)
+            if trick is not None:
+                line = sheet.line + text.count("\n", 0, trick.start())
+                self.fail(line, f"{trick[0]} in a style sheet of no release", "a style sheet that hides and moves nothing")
+            else:
+                self.found.not_checked(
+                    f"{self.place}:{sheet.line}",
+                    "the style sheet is of no release that this program knows: how the page looks is not checked",
+                    "Use the newest release of penmark, or read the tables themselves.",
+                )
+
+    def _left_out(self, tree: Element) -> None:
+        """What a page must show, outside what is folded away."""
+        shown = set()
+        for element in tree.walk():
+            if element.inside("details", "nav") is None and element.name not in ("circle", "title"):
+                shown |= {f"{k} {v}" for k, v in element.attributes.items() if k in ("data-cell", "data-quote")}
+        for wanted in _required(self.sources, self.root):
+            if wanted not in shown:
+                self.fail(1, f"leaves out {wanted.partition(' ')[2]}", "a page that shows it, unfolded")
+
+    def _words(self, tree: Element) -> None:
+        """The few words that must stand on a page, and those that must not."""
+        said = " ".join(tree.text().split()).casefold()
+        retrospective = any(t["timing"] == "retrospective" for t in self.sources.rows("tables/table1.csv"))
+        demands = []
+        if retrospective:
+            demands.append("retrospective edition: the rules were written after the answers existed")
+        if self.sources.value("seals/corpus.json", "/announced") is None:
+            demands.append("not publicly pre-registered")
+        for demand in demands:
+            if demand not in said:
+                self.fail(1, f"does not say: {demand}", f"a page that says: {demand}")
+        for element, text in tree.texts():
+            words = " ".join(text.split())
+            if retrospective and re.search(r"pre-?committed", words, re.IGNORECASE):
+                self.fail(element.line, words, "a retrospective edition is not pre-committed")
+            if (never := NEVER.search(words)) is not None and "data-quote" not in element.attributes:
+                self.fail(element.line, f"says {never[0]}: {words}", "no rank and no winner")
+
+
+def _required(sources: display.Sources, root: Path) -> Iterator[str]:
+    """The citations that every page has: both tables, whole arms, departures, deviations, amendments, interests."""
+    for path, skipped in (("table1", ("timing",)), ("table2", ("timing",)), ("departures", ())):
+        for number, row in enumerate(sources.rows(f"tables/{path}.csv"), 1):
+            for column, value in row.items():
+                if value != "" and column not in skipped:
+                    yield f"data-cell tables/{path}.csv:{number}:{column}"
+    for number, row in enumerate(sources.rows("tables/rates.csv"), 1):
+        for column in ("n", "k", "rate", "low", "high") if row["slice_by"] == "" else ():
+            if row[column] != "":
+                yield f"data-cell tables/rates.csv:{number}:{column}"
+    promised = sources.value("protocol.json")
+    for number in range(len(promised["people"])):
+        yield f"data-quote protocol.json#/people/{number}/interests"
+    for number in range(len(promised["nominations"])):
+        yield f"data-quote protocol.json#/nominations/{number}/answer"
+    deviations = root / "deviations.jsonl"
+    for number, _ in study.lines(deviations) if deviations.is_file() else ():
+        yield f"data-quote deviations.jsonl:{number}#/what"
+    for path in sorted((root / "amendments").glob("*.json")):
+        yield f"data-quote amendments/{path.name}#/what"
+
+
+def _is_number(character: str) -> bool:
+    """True for digits and signs of any script that stand for a number."""
+    return unicodedata.category(character).startswith("N") or character.isnumeric()
+
+
+def _before(element: Element, text: str) -> int:
+    """Lines from an element's tag to the first digit of one of its texts."""
+    lines = 0
+    for part in element.held:
+        if part is text:
+            break
+        lines += part.count("\n") if isinstance(part, str) else part.text().count("\n")
+    first = next(i for i, c in enumerate(text) if _is_number(c))
+    return lines + text.count("\n", 0, first)

@@ -1,0 +1,116 @@
+"""Check 8, rows: in the tables of a page each row is about one row of a file, under the heads that it claims.
+
+*Reads* a parsed page and the files that it cites. *Never* judges a figure: that is done in ``pages``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+from penmark import display
+from penmark.display import LABELS, Sources
+from penmark.errors import PenmarkError
+from penmark.verify.markup import Element, Fault
+
+NAMES = {
+    "tables/table1.csv": ("detector", "version"),
+    "tables/table2.csv": ("detector", "version", "group", "measure"),
+    "tables/rates.csv": ("detector", "version", "arm", "slice_by", "slice"),
+}
+"""What a row of a result says it is about: these cells stand in the row, or above it in the caption."""
+Cited = tuple[str, int, str]
+_Split = Callable[[Element], list[Cited]]
+
+
+def rows(tree: Element, sources: Sources, fault: Fault) -> None:
+    """Every table, row and list of a page; faults go to ``fault``."""
+    for element in tree.walk():
+        if element.name in ("tr", "li", "article"):
+            _one_row(element, sources, fault)
+        if element.name in ("table", "section"):
+            _in_order(element, fault)
+        if element.name == "table" and any(path in NAMES for path, _, _ in _cited(element)):
+            _under_heads(element, sources, fault)
+
+
+def _one_row(element: Element, sources: Sources, fault: Fault) -> None:
+    """All cells of a file that are cited in one row are of one row of it, and say what the row is about."""
+    cited = [c for c in _cited(element, but=("li",) if element.name == "tr" else ())]
+    for path in sorted({path for path, _, _ in cited} & (NAMES.keys() | {"tables/agreement.csv", "tables/departures.csv"})):
+        numbers = sorted({row for p, row, _ in cited if p == path})
+        if len(numbers) > 1:
+            fault(element.line, f"mixes the rows {', '.join(map(str, numbers))} of {path}", "one row of a file in a row")
+        elif path in NAMES and element.name != "li":
+            _named(element, path, numbers[0], cited, sources, fault)
+
+
+def _named(element: Element, path: str, row: int, cited: list[Cited], sources: Sources, fault: Fault) -> None:
+    table = element.inside("table")
+    captions = [c for c in table.held if isinstance(c, Element) and c.name == "caption"] if table is not None else []
+    above = [c for caption in captions for c in _cited(caption) if c[0] == path]
+    for column in NAMES[path]:
+        value = sources.cell(f"{path}:{row}:{column}")
+        same = any(c == column and sources.cell(f"{path}:{r}:{c}") == value for _, r, c in above)
+        if value != "" and (path, row, column) not in cited and not same:
+            fault(element.line, f"cites {path}:{row} and not its {column}", f"a row that says {column} {value}")
+
+
+def _in_order(element: Element, fault: Fault) -> None:
+    """Rows stand as in the file, which has detectors in alphabetical order: no page ranks them."""
+    inner = ("table",) if element.name == "section" else ()
+    cited = [(path, row) for path, row, column in _cited(element, but=inner) if column == "detector"]
+    for path in NAMES:
+        for before, after in pairwise([row for p, row in cited if p == path]):
+            if after < before:
+                fault(element.line, f"row {after} of {path} stands after row {before}", "the order of the file, never a rank")
+
+
+def _under_heads(table: Element, sources: Sources, fault: Fault) -> None:
+    """The heads are those of the format, and each cell shows the columns that its head names."""
+    lines = [e for e in table.walk() if e.name == "tr"]
+    parts = [[c for c in line.held if isinstance(c, Element)] for line in lines]
+    heads = parts[0] if parts and lines[0].parent is not None and lines[0].parent.name == "thead" else []
+    for head in heads:
+        columns = head.attributes.get("data-columns")
+        axis = head.attributes.get("class") == "axis"
+        if not axis and (columns not in LABELS or head.text() != LABELS[columns]):
+            fault(head.line, f"the head {head.text()!r} for {columns!r}", f"{LABELS.get(columns or '', 'a head that names its columns')!r}")
+    for line, cells in zip(lines[1:], parts[1:], strict=True):
+        if len(cells) != len(heads) or line.parent is None or line.parent.name != "tbody":
+            fault(line.line, f"a row of {len(cells)} cells", f"{len(heads)} cells under their heads")
+            continue
+        for cell, head in zip(cells, heads, strict=True):
+            _fits(cell, head.attributes.get("data-columns", "").split(), sources, fault)
+
+
+def _fits(cell: Element, columns: list[str], sources: Sources, fault: Fault) -> None:
+    cited = _cited(cell, but=("svg",))
+    shown = [column for _, _, column in cited]
+    blank = {c for c in columns if c not in shown and cited and _blank(sources, cited[0], c)}
+    empty = not cited and cell.text().startswith(display.NONE)
+    if shown != [c for c in columns if c not in blank] and not empty:
+        fault(cell.line, f"shows {', '.join(shown) or cell.text()[:60]}", f"{', '.join(columns) or 'a plot'}")
+
+
+def _blank(sources: Sources, near: Cited, column: str) -> bool:
+    try:
+        return sources.cell(f"{near[0]}:{near[1]}:{column}") == ""
+    except PenmarkError:
+        return False
+
+
+def _cited(element: Element, but: tuple[str, ...] = ()) -> list[Cited]:
+    """The cells that are cited in an element, in order, but not inside elements of some names."""
+    found: list[Cited] = []
+    waiting: list[Element] = [element]
+    while waiting:
+        current = waiting.pop()
+        for name in ("data-cell", "data-from", "data-to"):
+            if name in current.attributes:
+                try:
+                    found.append(display.split(current.attributes[name]))
+                except PenmarkError:
+                    continue  # reported where the citation is read
+        waiting += [c for c in reversed(current.held) if isinstance(c, Element) and c.name not in but]
+    return found

@@ -1,0 +1,100 @@
+"""``penmark amend`` as a user runs it, over two editions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.authority import study_of
+
+from penmark import amendments, study, tokens
+from penmark.cli import main
+from penmark.demo.authority import LocalAuthority, local_authority
+
+WORDS = ["--what", "Shorter texts.", "--why", "Few fit.", "--before", "300 words", "--after", "200 words"]
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Iterator[LocalAuthority]:
+    with local_authority(tmp_path / "authority", "one authority") as running:
+        yield running
+
+
+def penmark(place: study.Study, *words: str) -> int:
+    """Run the program; its exit code."""
+    with pytest.raises(SystemExit) as caught:
+        main(["-C", str(place.root), *words])
+    assert isinstance(caught.value.code, int)
+    return caught.value.code
+
+
+def test_an_amendment_is_announced_stamped_told_and_carried(
+    tmp_path: Path, authority: LocalAuthority, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = study_of(tmp_path / "study", {"one": authority.url})
+    first = place.edition()
+    assert penmark(place, "commit") == 0
+    before = first.seal("promise").read_bytes()
+    assert penmark(place, "amend", *WORDS) == 0
+    shown = capsys.readouterr()
+    assert "Amendment 1, announced " in shown.out
+    assert "binds TEST-2027-Q1 and later editions" in shown.out
+    file, token = first.amendments / "0001.json", first.amendments / "0001-one.tsr"
+    result = tokens.check(token.read_bytes(), file.read_bytes(), tokens.Trust.load([authority.root]))
+    assert result.state == "ok"
+    assert "- After: 200 words" in place.changes.read_text(encoding="utf-8")
+    assert first.seal("promise").read_bytes() == before
+
+    study_of(tmp_path / "study", {"one": authority.url}, edition="TEST-2027-Q1")
+    assert penmark(place, "commit") == 0
+    second = place.edition()
+    assert second.tag == "TEST-2027-Q1"
+    assert (second.amendments / "0001.json").read_bytes() == file.read_bytes()
+    assert (second.amendments / "0001-one.tsr").read_bytes() == token.read_bytes()
+    assert [a.number for a in amendments.in_force(place.editions(), second.tag)] == [1]
+
+
+def test_json_and_a_later_edition(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = study_of(tmp_path, {})
+    assert penmark(place, "commit") == 0
+    capsys.readouterr()
+    assert penmark(place, "amend", *WORDS, "--binds-from", "TEST-2027-Q3", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["number"], told["binds_from"], told["warnings"]) == (1, "TEST-2027-Q3", [])
+    assert told["file"] == "editions/TEST-2026-Q4/amendments/0001.json"
+
+
+def test_an_authority_that_is_down_is_a_warning_and_asked_again(
+    tmp_path: Path, authority: LocalAuthority, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = study_of(tmp_path / "study", {"one": authority.url})
+    assert penmark(place, "commit") == 0
+    real = place.edition().protocol_json.read_bytes()
+    down = real.replace(authority.url.encode(), b"http://127.0.0.1:1/")
+    place.edition().protocol_json.write_bytes(down)
+    assert penmark(place, "amend", *WORDS) == 0
+    assert "warning: 0001.json has no timestamp of one" in capsys.readouterr().err
+    place.edition().protocol_json.write_bytes(real)
+    assert penmark(place, "commit") == 0
+    assert (place.edition().amendments / "0001-one.tsr").is_file()
+
+
+def test_before_the_promise_there_is_nothing_to_amend(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = study_of(tmp_path, {})
+    assert penmark(place, "amend", *WORDS) == 2
+    shown = capsys.readouterr().err
+    assert "nothing is promised in TEST-2026-Q4 yet" in shown
+    assert not place.changes.exists()
+
+
+def test_an_edition_that_is_only_begun_does_not_take_amendments(tmp_path: Path) -> None:
+    """They are announced in the edition that is promised, so that the new one is bound by them."""
+    place = study_of(tmp_path, {})
+    assert penmark(place, "commit") == 0
+    study_of(tmp_path, {}, edition="TEST-2027-Q1")
+    assert penmark(place, "amend", *WORDS) == 0
+    first, second = place.editions()
+    assert [p.name for p in first.amendments.iterdir()] == ["0001.json"]
+    assert not second.amendments.exists()

@@ -1,0 +1,162 @@
+"""Provenance: what a row must say, and what an arm asks of it."""
+
+import pytest
+
+from penmark import canon, provenance
+from penmark.errors import FaultsError
+from penmark.records import Arm, Document
+
+ARCHIVE = {
+    "kind": "archive",
+    "grade": "archived",
+    "source": "s",
+    "archive": "a",
+    "evidence_date": "2021-12-31",
+    "licence": "l",
+}
+ATTESTED = {
+    "kind": "attested",
+    "grade": "witnessed",
+    "attestation": "v1",
+    "attestation_sha256": "a" * 64,
+    "written_on": "2026-01-01",
+    "adult": "yes",
+    "publish": "false",
+    "vendors": "one; two",
+    "review": "accepted",
+    "history_sha256": "b" * 64,
+    "operations": "100",
+    "active_minutes": "30",
+    "pastes": "0",
+    "largest_insert_percent": "5",
+}
+GENERATED = {"kind": "generated", "grade": "stated", "provider": "p", "model": "m"}
+EDITED = GENERATED | {
+    "kind": "edited",
+    "draft_sha256": "c" * 64,
+    "editor": "e",
+    "words_changed": "31",
+    "draft_words": "300",
+}
+TRANSFORMED = {"kind": "transformed", "grade": "stated", "parent": "p", "attack": "a"}
+
+
+def arm(truth="human", **further):
+    kinds = ["archive", "attested", "generated", "edited", "transformed"]
+    value = {
+        "name": "A",
+        "title": "A",
+        "truth": truth,
+        "documents": 1,
+        "headline": False,
+        "evidence": {"kinds": kinds, "grades": ["archived", "released", "stated", "witnessed", "recorded"]},
+        "filled": "f",
+        "persists": True,
+    }
+    return Arm.model_validate_json(canon.encode(value | further))
+
+
+def document(row):
+    return Document(
+        id="1",
+        arm="A",
+        address="0" * 64,
+        canonical_sha256=None,
+        words=None,
+        characters=None,
+        provenance=provenance.from_row(row, "t:1"),
+    )
+
+
+def rules(row, given):
+    return [shortfall.rule for shortfall in provenance.insufficient(document(row), given)]
+
+
+def test_rows_become_records():
+    archive = provenance.from_row(ARCHIVE | {"evidence_sha256": "", "unknown": "x", "model": "other"}, "t:1")
+    assert (archive.kind, archive.evidence_date, archive.evidence_sha256) == ("archive", "2021-12-31", None)
+    attested = provenance.from_row(ATTESTED, "t:1")
+    assert (attested.consent.publish, attested.consent.vendors) == (False, ("one", "two"))
+    assert (attested.adult, attested.session.operations) == (True, 100)
+    generated = provenance.from_row(GENERATED | {"settings": '{"top_p": 0.90}', "settings.seed": "1"}, "t:1")
+    assert generated.settings == {"top_p": "0.90", "seed": "1"}
+    edited = provenance.from_row(EDITED | {"settings.t": "1", "prompt": "Write"}, "t:1")
+    assert (edited.draft.prompt, edited.draft.grade, edited.draft.settings) == ("Write", "stated", {"t": "1"})
+    assert provenance.from_row(TRANSFORMED, "t:1").parent == "p"
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({}, "no kind of provenance"),
+        ({"kind": "archiv"}, "did you mean archive?"),
+        (ARCHIVE | {"archive": ""}, "no archive (provenance of kind archive needs it)"),
+        (ARCHIVE | {"evidence_date": "2021-02-30"}, "evidence_date is not a date"),
+        (ARCHIVE | {"evidence_date": "31.12.2021"}, "evidence_date is not a date"),
+        (ARCHIVE | {"grade": "seen"}, "grade: input should be 'archived', 'released' or 'stated' (given: seen)"),
+        (ARCHIVE | {"evidence_sha256": "AB" * 32}, "is not a SHA-256 of 64 lower-case"),
+        (ATTESTED | {"adult": "no"}, "adult:"),
+        (ATTESTED | {"adult": "perhaps"}, "adult is neither true nor false: perhaps"),
+        (ATTESTED | {"operations": "many"}, "operations is not a whole number"),
+        ({k: v for k, v in ATTESTED.items() if k != "vendors"}, "no vendors"),
+        ({k: v for k, v in ATTESTED.items() if k not in ("operations", "pastes")}, "no pastes"),
+        (GENERATED | {"grade": "recorded"}, "grade recorded needs generated_on"),
+        (GENERATED | {"settings": "[1]"}, "settings is not a JSON object of strings"),
+        (EDITED | {"grade": "witnessed"}, "grade witnessed needs the digest of the kept editing history"),
+        (TRANSFORMED | {"grade": "recorded"}, "grade recorded needs parent_sha256 and attack_version"),
+    ],
+)
+def test_bad_rows(row, expected):
+    with pytest.raises(FaultsError) as caught:
+        provenance.from_row(row, "t.csv:7")
+    assert expected in str(caught.value)
+    assert all(fault.place == "t.csv:7" and fault.remedy is not None for fault in caught.value.faults)
+
+
+def test_every_fault_of_a_row_is_told():
+    with pytest.raises(FaultsError) as caught:
+        provenance.from_row({"kind": "archive", "grade": "seen"}, "t:1")
+    assert len(caught.value.faults) == 5
+
+
+def test_every_name_that_a_kind_may_have_is_known():
+    assert all(provenance.known(name) for row in (ARCHIVE, ATTESTED, GENERATED, EDITED, TRANSFORMED) for name in row)
+    assert provenance.known("settings.temperature")
+    assert not provenance.known("evidence_data")
+    assert "publish" in provenance.names("attested")
+    assert provenance.names("none") == frozenset()
+
+
+def test_what_an_arm_asks():
+    assert rules(ARCHIVE, arm()) == []
+    kinds = arm(evidence={"kinds": ["attested"], "grades": ["witnessed"]})
+    assert rules(ARCHIVE, kinds) == ["missing-provenance"]
+    assert rules(ATTESTED, kinds) == []
+    grades = arm(evidence={"kinds": ["archive"], "grades": ["archived", "released"], "before": "2022-01-01"})
+    assert rules(ARCHIVE, grades) == []
+    assert rules(ARCHIVE | {"grade": "stated"}, grades) == ["missing-provenance"]
+    assert rules(ARCHIVE | {"evidence_date": "2022-01-01"}, grades) == ["after-cutoff"]
+    (late,) = provenance.insufficient(document(ARCHIVE | {"evidence_date": "2022-01-01"}), grades)
+    assert late.message == "the evidence is of 2022-01-01, not before 2022-01-01"
+
+
+def test_truth_and_provenance_agree():
+    assert rules(GENERATED, arm("human")) == ["contradictory-provenance"]
+    assert rules(ARCHIVE, arm("ai")) == ["contradictory-provenance"]
+    assert rules(TRANSFORMED, arm("human")) == ["contradictory-provenance"]
+    assert rules(TRANSFORMED, arm("ai")) == rules(TRANSFORMED, arm("mixed")) == rules(EDITED, arm("mixed")) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "words", "expected"),
+    [
+        ("120", "1200", []),
+        ("121", "1200", ["over-budget"]),
+        ("10", "99", ["over-budget"]),
+        ("0", "300", ["not-edited"]),
+    ],
+)
+def test_the_budget_is_exact(changed, words, expected):
+    budget = {"words_percent": "10", "sentences": "none added or deleted"}
+    row = EDITED | {"words_changed": changed, "draft_words": words}
+    assert rules(row, arm("mixed", budget=budget)) == expected
