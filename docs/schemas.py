@@ -28,8 +28,10 @@ def schemas() -> dict[str, bytes]:
     """The bytes of each schema, by the name of its file."""
     made = {}
     for name, record in RECORDS.items():
-        schema = record.model_json_schema(by_alias=True, mode="serialization")
-        schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+        schema = record.model_json_schema(by_alias=True)
+        for each in (schema, *schema.get("$defs", {}).values()):
+            each["required"] = sorted(each.get("properties", {}))
+        schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
         made[f"{name}.json"] = (json.dumps(schema, indent=1, sort_keys=True) + "\n").encode()
     return made
 

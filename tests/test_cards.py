@@ -34,7 +34,9 @@ def test_pointers_find_the_exact_characters() -> None:
     assert cards.extract(WORDS, ANSWER) == cards.Extracted("Mixed", "0.50", "Mixed", "3.0", "café")
 
 
-@pytest.mark.parametrize("digits", ["0", "-0", "0.50", "1e5", "1E+05", "-0.0e-0", "1234567890123456789012345678901234567890", "3" * 9000])
+@pytest.mark.parametrize(
+    "digits", ["0", "-0", "0.50", "1e5", "1E+05", "-0.0e-0", "1234567890123456789012345678901234567890", "3" * 9000]
+)
 def test_a_number_keeps_its_digits(digits: str) -> None:
     body = f'{{"documents": [{{"human/score": {digits}}}]}}'.encode()
     found = cards.extract(WORDS, body)
@@ -54,10 +56,17 @@ def test_a_json_number_anywhere_comes_out_as_it_stands(number: Decimal, around: 
 @pytest.mark.parametrize(
     ("value", "found"),
     [
-        ('"0.5"', "0.5"), ("true", "true"), ("false", "false"), ("null", None), ("{}", None), ("[1]", None), ('""', ""), ("NaN", "NaN"),
+        ('"0.5"', "0.5"),
+        ("true", "true"),
+        ("false", "false"),
+        ("null", None),
+        ("{}", None),
+        ("[1]", None),
+        ('""', ""),
+        ("NaN", "NaN"),
         ("-Infinity", "-Infinity"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_a_number_or_a_string(value: str, found: str | None) -> None:
     card = changed(WORDS, answer={"score": "/a"})
     assert cards.extract(card, f'{{"a": {value}}}'.encode()).score == found
@@ -66,10 +75,21 @@ def test_what_is_not_a_number_or_a_string(value: str, found: str | None) -> None
 @pytest.mark.parametrize(
     ("pointer", "found"),
     [
-        ("/a~1b", "1"), ("/m~0n", "2"), ("/~01", "3"), ("/list/1", "5"), ("/list/01", None), ("/list/-", None), ("/list/2", None),
-        ("/list/١", None), ("/", "6"), ("/missing", None), ("/list/0/deep", None), ("/0", "7"), ("/list/99999999999999999999", None),
+        ("/a~1b", "1"),
+        ("/m~0n", "2"),
+        ("/~01", "3"),
+        ("/list/1", "5"),
+        ("/list/01", None),
+        ("/list/-", None),
+        ("/list/2", None),
+        ("/list/١", None),
+        ("/", "6"),
+        ("/missing", None),
+        ("/list/0/deep", None),
+        ("/0", "7"),
+        ("/list/99999999999999999999", None),
     ],
-)  # fmt: skip
+)
 def test_rfc_6901(pointer: str, found: str | None) -> None:
     body = b'{"a/b": 1, "m~n": 2, "~1": 3, "list": [4, 5], "": 6, "0": 7}'
     assert cards.extract(changed(WORDS, answer={"label": pointer}), body).label == found
@@ -85,12 +105,21 @@ def test_displayed_falls_back_to_the_score_then_to_the_label() -> None:
 @pytest.mark.parametrize(
     ("body", "fact"),
     [
-        (b"", "is not JSON"), (b"<html>", "is not JSON"), (b"{} {}", "is not JSON"), (b"01", "is not JSON"), (b"\xff{}", "is not UTF-8"),
-        ("{}".encode("utf-16"), "is not UTF-8"), (b"\xef\xbb\xbf{}", "is not JSON"), (b'{"a": 1, "a": 2}', "a key twice"),
-        (b'{"documents": [{"b": 1, "b": 1}]}', "a key twice"), (b'{"documents": [{"says": "\\ud800"}]}', "surrogate"),
-        (b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1), "nests deeper"), (b"[" * 200_000, "nests deeper"), (b'{"a":' * 200_000, "nests deeper"),
+        (b"", "is not JSON"),
+        (b"<html>", "is not JSON"),
+        (b"{} {}", "is not JSON"),
+        (b"01", "is not JSON"),
+        (b"\xff{}", "is not UTF-8"),
+        ("{}".encode("utf-16"), "is not UTF-8"),
+        (b"\xef\xbb\xbf{}", "is not JSON"),
+        (b'{"a": 1, "a": 2}', "a key twice"),
+        (b'{"documents": [{"b": 1, "b": 1}]}', "a key twice"),
+        (b'{"documents": [{"says": "\\ud800"}]}', "surrogate"),
+        (b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1), "nests deeper"),
+        (b"[" * 200_000, "nests deeper"),
+        (b'{"a":' * 200_000, "nests deeper"),
     ],
-)  # fmt: skip
+)
 def test_an_answer_that_two_readers_could_read_differently_is_refused(body: bytes, fact: str) -> None:
     with pytest.raises(PenmarkError, match=fact):
         cards.extract(WORDS, body)
@@ -105,10 +134,18 @@ def test_nesting_up_to_the_limit_is_read_and_brackets_in_strings_do_not_count() 
 @pytest.mark.parametrize(
     ("displayed", "score", "label"),
     [
-        ("65 %", "65", None), ("65%", "65", None), (" 65.50\u202f% ", "65.50", None), ("-12 %", "-12", None), ("* %", None, "* %"), ("65", None, "65"),
-        ("LIKELY  ai", None, "LIKELY  ai"), ("no result", None, "no result"), ("٦٥ %", None, "٦٥ %"), ("", None, ""),
+        ("65 %", "65", None),
+        ("65%", "65", None),
+        (" 65.50\u202f% ", "65.50", None),
+        ("-12 %", "-12", None),
+        ("* %", None, "* %"),
+        ("65", None, "65"),
+        ("LIKELY  ai", None, "LIKELY  ai"),
+        ("no result", None, "no result"),
+        ("٦٥ %", None, "٦٥ %"),
+        ("", None, ""),
     ],
-)  # fmt: skip
+)
 def test_what_somebody_copied_from_a_screen(displayed: str, score: str | None, label: str | None) -> None:
     assert cards.from_display(PERCENT, displayed) == cards.Extracted(displayed, score, label, None, None)
 
@@ -123,10 +160,14 @@ def test_a_bare_number_is_a_score_where_the_scale_has_no_sign() -> None:
 @pytest.mark.parametrize(
     ("label", "strict", "lenient", "uncertain"),
     [
-        ("AI only", "ai", "ai", False), (" ai\u00a0\n ONLY ", "ai", "ai", False), ("Mixed", "not-ai", "ai", False),
-        ("Polished", "not-ai", "ai", False), ("Human only", "not-ai", "not-ai", False), ("Unclear", "not-ai", "not-ai", True),
+        ("AI only", "ai", "ai", False),
+        (" ai\u00a0\n ONLY ", "ai", "ai", False),
+        ("Mixed", "not-ai", "ai", False),
+        ("Polished", "not-ai", "ai", False),
+        ("Human only", "not-ai", "not-ai", False),
+        ("Unclear", "not-ai", "not-ai", True),
     ],
-)  # fmt: skip
+)
 def test_a_verdict_rule(label: str, strict: str, lenient: str, uncertain: bool) -> None:
     assert cards.call(WORDS, WORDS.boundary, None, label) == cards.Call(strict, lenient, uncertain, None)
 
@@ -134,12 +175,18 @@ def test_a_verdict_rule(label: str, strict: str, lenient: str, uncertain: bool) 
 @pytest.mark.parametrize(
     ("score", "label", "strict", "lenient", "uncertain"),
     [
-        ("65", None, "ai", "ai", False), ("64.999999999999999999999999", None, "not-ai", "not-ai", False), ("6.5e1", None, "ai", "ai", False),
-        ("0", "* %", "not-ai", "not-ai", True), ("100", "* %", "ai", "ai", False), ("3", "a verdict nobody knows", "not-ai", "not-ai", False),
-        ("-0", None, "not-ai", "not-ai", False), ("0e99999999999999999999999", None, "not-ai", "not-ai", False),
-        ("3", "Likely AI", "not-ai", "not-ai", False), ("1e-99999999999999999999999", None, "not-ai", "not-ai", False),
+        ("65", None, "ai", "ai", False),
+        ("64.999999999999999999999999", None, "not-ai", "not-ai", False),
+        ("6.5e1", None, "ai", "ai", False),
+        ("0", "* %", "not-ai", "not-ai", True),
+        ("100", "* %", "ai", "ai", False),
+        ("3", "a verdict nobody knows", "not-ai", "not-ai", False),
+        ("-0", None, "not-ai", "not-ai", False),
+        ("0e99999999999999999999999", None, "not-ai", "not-ai", False),
+        ("3", "Likely AI", "not-ai", "not-ai", False),
+        ("1e-99999999999999999999999", None, "not-ai", "not-ai", False),
     ],
-)  # fmt: skip
+)
 def test_a_boundary_rule(score: str, label: str | None, strict: str, lenient: str, uncertain: bool) -> None:
     assert cards.call(PERCENT, PERCENT.boundary, score, label) == cards.Call(strict, lenient, uncertain, None)
 
@@ -159,7 +206,13 @@ def test_mixed_and_assisted_classes_count_leniently_beside_a_boundary() -> None:
         (WORDS, BOUNDARY, None, None, "no score in the answer"),
         (WORDS, BOUNDARY, "1.01", None, "score outside the declared scale: 1.01"),
         (WORDS, BOUNDARY, "-1e-400", None, "score outside the declared scale: -1e-400"),
-        (PERCENT, PERCENT.boundary, "1e999999999999999999999999", None, "score outside the declared scale: 1e999999999999999999999999"),
+        (
+            PERCENT,
+            PERCENT.boundary,
+            "1e999999999999999999999999",
+            None,
+            "score outside the declared scale: 1e999999999999999999999999",
+        ),
         (PERCENT, PERCENT.boundary, "NaN", None, "score is not a decimal number: NaN"),
         (PERCENT, PERCENT.boundary, " 65", None, "score is not a decimal number:  65"),
         (PERCENT, PERCENT.boundary, "65\n", None, "score is not a decimal number: 65\n"),
@@ -195,7 +248,9 @@ def test_the_rule_is_total(which: tuple[Card, Rule], score: str | None, label: s
 def test_raising_the_number_that_speaks_for_ai_never_takes_a_flag_back(
     direction: str, kind: str, one: str, other: str, label: str | None
 ) -> None:
-    operator = {("ai", "loose"): ">=", ("ai", "tight"): ">", ("human", "loose"): "<=", ("human", "tight"): "<"}[direction, kind]
+    operator = {("ai", "loose"): ">=", ("ai", "tight"): ">", ("human", "loose"): "<=", ("human", "tight"): "<"}[
+        direction, kind
+    ]
     card = changed(WORDS, scale={"meaning": "points", "direction": direction})
     rule = Rule(kind="boundary", operator=operator, value="12.5", source="s", date="2026-11-01")  # type: ignore[arg-type]
     low, high = sorted((one, other), key=cards.decimal)
@@ -225,7 +280,9 @@ def test_all_faults_of_a_card_come_at_once_with_their_lines(tmp_path: Path) -> N
     path = tmp_path / "percenter.yaml"
     text = (HERE / "percenter.yaml").read_text()
     text = text.replace("vendor: Example", "vendr: Example").replace("2026-11-01}\ndisplay", "2026-11-31}\ndisplay")
-    path.write_text(text.replace("display: both", "display: document and sentence").replace("ask: {by: people}", "ask: {by: phone}"))
+    path.write_text(
+        text.replace("display: both", "display: document and sentence").replace("ask: {by: people}", "ask: {by: phone}")
+    )
     with pytest.raises(FaultsError) as caught:
         cards.load(path)
     assert [(fault.place, fault.fact) for fault in caught.value.faults] == [
@@ -233,7 +290,7 @@ def test_all_faults_of_a_card_come_at_once_with_their_lines(tmp_path: Path) -> N
         (f"{path}:4", "unknown key `vendr` (did you mean vendor?)"),
         (f"{path}:6", "ask.by: 'phone' is not possible here"),
         (f"{path}:10", "boundary.date: '2026-11-31' is not on the calendar"),
-        (f"{path}:11", "display: 'document and sentence' is not possible here (did you mean document?)"),
+        (f"{path}:11", "display: 'document and sentence' is not possible here"),
     ]
 
 
@@ -303,29 +360,53 @@ def test_the_rule_in_force() -> None:
         cards.rule_in_force(Detector.model_validate(given | {"rule": beyond}), WORDS)
 
 
-def _document(words: int | None = 100, characters: int | None = 500, language: str | None = "en", vendors: tuple[str, ...] | None = None) -> Document:
+def _document(
+    words: int | None = 100,
+    characters: int | None = 500,
+    language: str | None = "en",
+    vendors: tuple[str, ...] | None = None,
+) -> Document:
     if vendors is None:
         provenance: Any = {"kind": "generated", "grade": "stated", "provider": "P", "model": "M"}
     else:
         provenance = Attested(
-            grade="stated", attestation="a", attestation_sha256="0" * 64, written_on="2026-11-01", adult=True,
-            consent=Consent(publish=True, vendors=vendors), review="r",
-        )  # fmt: skip
+            grade="stated",
+            attestation="a",
+            attestation_sha256="0" * 64,
+            written_on="2026-11-01",
+            adult=True,
+            consent=Consent(publish=True, vendors=vendors),
+            review="r",
+        )
     return Document(
-        id="d", arm="A", address="0" * 64, canonical_sha256=None, words=words, characters=characters, language=language,
+        id="d",
+        arm="A",
+        address="0" * 64,
+        canonical_sha256=None,
+        words=words,
+        characters=characters,
+        language=language,
         provenance=provenance,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(
     ("document", "reason"),
     [
-        (_document(), None), (_document(words=50), None), (_document(words=49), "49 words, fewer than 50"), (_document(words=None), None),
-        (_document(characters=1001), "1001 characters, more than 1000"), (_document(characters=1000), None),
-        (_document(language="de"), "language de, not en or fr"), (_document(language=None), None),
-        (_document(vendors=("*",)), None), (_document(vendors=("worder",)), None), (_document(vendors=("Example Words",)), None),
-        (_document(vendors=("other",)), "no consent for Example Words"), (_document(vendors=()), "no consent for Example Words"),
+        (_document(), None),
+        (_document(words=50), None),
+        (_document(words=49), "49 words, fewer than 50"),
+        (_document(words=None), None),
+        (_document(characters=1001), "1001 characters, more than 1000"),
+        (_document(characters=1000), None),
+        (_document(language="de"), "language de, not en or fr"),
+        (_document(language=None), None),
+        (_document(vendors=("*",)), None),
+        (_document(vendors=("worder",)), None),
+        (_document(vendors=("Example Words",)), None),
+        (_document(vendors=("other",)), "no consent for Example Words"),
+        (_document(vendors=()), "no consent for Example Words"),
     ],
-)  # fmt: skip
+)
 def test_which_documents_cannot_be_scanned(document: Document, reason: str | None) -> None:
     assert cards.not_scannable(WORDS, document) == reason

@@ -43,7 +43,9 @@ def test_public_functions_have_docstrings(path: Path) -> None:
     bare = [
         f"{_name(path)}:{node.lineno} {node.name}"
         for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_") and not ast.get_docstring(node)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and not node.name.startswith("_")
+        and not ast.get_docstring(node)
     ]
     assert not bare
 
@@ -54,7 +56,9 @@ def test_no_module_has_a_name_that_says_nothing() -> None:
 
 
 def test_the_repository_speaks_of_penmark_alone() -> None:
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split("\n")
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split(
+        "\n"
+    )
     if not any(tracked):
         pytest.skip("not a git checkout")
     hosts = "|".join(["py" + r"pi\.org", "python" + r"hosted", r"registry\.np" + "mjs", r"deb\.deb" + "ian"])

@@ -2,7 +2,7 @@
 
 The page and check 8 share this one reading: a citation names a place in a bundle, and that place has one text.
 *Reads* the bytes that its caller hands it by path. *Writes* nothing.
-*Never*: a rate that rounding makes 0 or 100 %, a blank shown as a number, a control character that reorders what is read.
+*Never*: a rate that rounding makes 0 or 100 %, a blank shown as a number, a character that reorders what is read.
 """
 
 from __future__ import annotations
@@ -39,6 +39,11 @@ LABELS = {
     "low high": "Interval",
     "rate low high": "Rate and interval",
     "worst_low worst_high": "Worst case",
+    "unit": "Unit",
+    "units": "Units",
+    "deff": "Design effect",
+    "n_effective": "Worth so many texts",
+    "low high reason": "Interval on these",
     "uncertain": "Uncertain",
     "no_result": "No result",
     "not_scannable": "Not scannable",
@@ -77,7 +82,7 @@ def show(value: str, how: str) -> str:
     """The text for ``value`` shown as ``how``; a blank is NONE. Raises ValueError for what cannot be shown so.
 
     ``text`` as it is · ``words`` underscores as spaces · ``count`` 1,015 · ``percent`` 5.19 % of a rate in [0, 1],
-    ``points`` the same without the sign · ``level`` 95 % of 0.95 · ``day`` and ``time`` of an RFC 3339 time.
+    ``points`` the same without the sign · ``rounded`` 1.23 · ``level`` 95 % of 0.95 · ``day`` and ``time`` of an RFC 3339 time.
     """
     if value == "":
         return NONE
@@ -92,6 +97,8 @@ def show(value: str, how: str) -> str:
             return f"{_points(value)}{NO_BREAK}%"
         case "points":
             return _points(value)
+        case "rounded":
+            return f"{Decimal(value).quantize(_HUNDREDTH, rounding=ROUND_HALF_EVEN):f}"
         case "level":
             return f"{Decimal(value).scaleb(2).normalize():f}{NO_BREAK}%"
         case "day":
@@ -155,7 +162,7 @@ def _check_rate(rate: str) -> None:
 
 
 class Sources:
-    """The files of one bundle, read by path when they are first cited. ``read`` raises PenmarkError for what is not there."""
+    """The files of one bundle, read by path when first cited. ``read`` raises PenmarkError for what is not there."""
 
     def __init__(self, read: Callable[[str], bytes]) -> None:
         self._read = read
@@ -168,14 +175,18 @@ class Sources:
         try:
             return find(reference, how)
         except (ValueError, ArithmeticError) as error:
-            raise PenmarkError(str(error), place=reference, remedy="Cite a place that exists, shown in a way that fits it.") from None
+            raise PenmarkError(
+                str(error), place=reference, remedy="Cite a place that exists, shown in a way that fits it."
+            ) from None
 
     def cell(self, reference: str) -> str:
         """The cell FILE:ROW:COLUMN of a table, row 1 being the first after the header. Raises PenmarkError."""
         path, row, column = split(reference)
         table = self.table(path)
         if column not in table.columns or not 1 <= row <= table.height:
-            raise PenmarkError("there is no such cell", place=reference, remedy="Cite a cell of a table of this bundle.")
+            raise PenmarkError(
+                "there is no such cell", place=reference, remedy="Cite a cell of a table of this bundle."
+            )
         return str(table.item(row - 1, column))
 
     def rows(self, path: str) -> list[dict[str, str]]:
@@ -195,7 +206,7 @@ class Sources:
         return self._tables[path]
 
     def value(self, path: str, pointer: str = "") -> Any:
-        """The value at an RFC 6901 pointer of a canonical JSON file, or of line N of FILE.jsonl:N. Raises PenmarkError."""
+        """The value at a pointer (RFC 6901) of a canonical file, or of a line, FILE.jsonl:N. Raises PenmarkError."""
         if path not in self._values:
             name, _, line = path.partition(":")
             data = self._read(name)
@@ -233,6 +244,8 @@ class Sources:
         table = self.table(path)
         matches = parse_qsl(wanted, keep_blank_values=True, strict_parsing=True) if wanted else []
         missing = {name for name, _ in matches} | ({column} if column else set())
+        if operation != "count" and column == "":
+            raise ValueError(f"{operation or 'nothing'} over no column")
         if missing - set(table.columns):
             raise ValueError(f"{path} has no column {', '.join(sorted(missing - set(table.columns)))}")
         for name, value in matches:
@@ -243,8 +256,8 @@ class Sources:
 
 
 def _fold(operation: str, column: pl.Series) -> str:
-    """The least, most or sum of a column of decimals, the earliest or latest of times; blanks left out, "" where none is left."""
-    held = {v: n for v, n in column.value_counts().iter_rows() if v != ""}
+    """Least, most or sum of decimals, earliest or latest of times, blanks left out; "" where none is left."""
+    held: dict[str, int] = {v: n for v, n in column.value_counts().iter_rows() if v != ""}
     if not held:
         return ""
     match operation:

@@ -51,16 +51,16 @@ def ground(edition: Edition, *, verb: str) -> Ground:
             place=str(edition.seal("evidence")),
             remedy="Answers given from now on belong to the next edition: `penmark init` starts it.",
         )
+    _as_sealed(edition, "protocol.json", promise)
+    _as_sealed(edition, "manifest.jsonl", corpus)
     promised = protocol.read_sealed(edition)
     names = [detector.name for detector in promised.detectors]
-    sealed = {"protocol.json": promise, "manifest.jsonl": corpus}
-    sealed |= {f"detectors/{name}.json": promise for name in names}
-    digests = {path: _as_sealed(edition, path, seal) for path, seal in sealed.items()}
+    digests = {name: _as_sealed(edition, f"detectors/{name}.json", promise) for name in names}
     return Ground(
         edition=edition,
         protocol=promised,
         cards={name: cards.sealed(edition, name) for name in names},
-        card_sha256={name: digests[f"detectors/{name}.json"] for name in names},
+        card_sha256=digests,
         corpus_sha256=canon.sha256(study.read(edition.seal("corpus"))),
     )
 
@@ -230,6 +230,13 @@ class Texts:
         except UnicodeDecodeError as error:
             raise PenmarkError(f"the text is not UTF-8 ({error.reason} at byte {error.start})", place=place) from None
 
+    def close(self) -> None:
+        """Let go of the temporary copies."""
+        with self._lock:
+            for spool in self._spools.values():
+                spool.close()
+            self._spools = {}
+
     def _read(self, position: int) -> bytes:
         arm, name = self._documents.arm(position), f"{self._documents.address(position)}.txt"
         attested = self._documents.attested[position]
@@ -266,6 +273,9 @@ class _Spool:
         order = sorted(range(len(starts)), key=lambda i: keys[32 * i : 32 * i + 32])
         self._keys = b"".join(bytes(keys[32 * i : 32 * i + 32]) for i in order)
         self._starts = array("q", (starts[i] for i in order))
+
+    def close(self) -> None:
+        self._file.close()
 
     def read(self, key: bytes) -> bytes | None:
         low, high = 0, len(self._starts)

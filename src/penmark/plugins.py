@@ -40,10 +40,10 @@ class Draft(NamedTuple):
     """A text on its way into the corpus, and what its source knows about it.
 
     ``text``: the bytes, never changed. ``place``: file and row, for messages. ``fields``: language, register, subgroup,
-    author, topic, source, exposures (joined with ``;``), withheld (why not published). ``provenance``: a flat row for ``provenance.from_row``; names
-    that no record knows are told to the user as unused. ``claims``: what the source itself says of the text
-    (``claimed_kind``, ``claimed_model``, …), which screening holds against truth and provenance. ``draft``: the bytes
-    of the AI draft of an edited text.
+    author, topic, source, exposures (joined with ``;``), withheld (why not published). ``provenance``: a flat row for
+    ``provenance.from_row``; names that no record knows are told to the user as unused. ``claims``: what the source
+    itself says of the text (``claimed_kind``, ``claimed_model``, …), which screening holds against truth and
+    provenance. ``draft``: the bytes of the AI draft of an edited text.
     """
 
     id: str

@@ -89,7 +89,7 @@ def standing(place: Study, edition: Edition) -> Standing:
         except PenmarkError as error:
             found.faults += error.faults
         frozen = _frozen(edition, found) if "corpus" in sealed else None
-        found.arms = [_arm(place, arm, frozen, found) for arm in promised.arms]
+        found.arms = [_arm(place, edition, arm, frozen, found) for arm in promised.arms]
         if frozen is not None:
             total = sum(frozen.values())
             found.journals = [_journal(edition, detector.name, total, found) for detector in promised.detectors]
@@ -166,13 +166,16 @@ def _frozen(edition: Edition, found: Standing) -> dict[str, int]:
     return {}
 
 
-def _arm(place: Study, arm: Arm, frozen: dict[str, int] | None, found: Standing) -> ArmStanding:
+def _arm(place: Study, edition: Edition, arm: Arm, frozen: dict[str, int] | None, found: Standing) -> ArmStanding:
     if frozen is not None:
         return ArmStanding(arm.name, arm.truth, frozen.get(arm.name, 0), arm.documents, ())
     cells: Counter[tuple[tuple[str, str], ...]] = Counter()
     wanted = [tuple(sorted(quota.where.items())) for quota in arm.quotas]
     count = 0
+    earlier = set() if arm.persists else _earlier(place, edition, arm.name, found)
     for row in _rows(place.documents(arm.name), found):
+        if row.get("id") in earlier:
+            continue  # an arm that is made anew: these are of the edition before
         count += 1
         cells.update(cell for cell in wanted if all(_value(row, key) == value for key, value in cell))
     short = tuple(
@@ -196,6 +199,12 @@ def _rows(path: Path, found: Standing) -> Iterator[dict[str, Any]]:
         found.faults.append(Fault(f"{path}:{number}", f"is not valid JSON ({error})", "Collect the arm again."))
     except PenmarkError as error:
         found.faults += error.faults
+
+
+def _earlier(place: Study, edition: Edition, arm: str, found: Standing) -> set[str]:
+    """Ids of the arm's documents in the manifests of other editions."""
+    others = [other.manifest for other in place.editions() if other.tag != edition.tag]
+    return {str(row.get("id")) for path in others for row in _rows(path, found) if row.get("arm") == arm}
 
 
 def _value(row: dict[str, Any], key: str) -> Any:

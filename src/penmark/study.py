@@ -297,10 +297,10 @@ def write(path: Path, data: bytes) -> None:
                 file.flush()
                 os.fchmod(file.fileno(), 0o644)
                 os.fsync(file.fileno())
-            os.replace(name, path)
+            Path(name).replace(path)
         except BaseException:
             with contextlib.suppress(OSError):
-                os.unlink(name)
+                Path(name).unlink()
             raise
         sync_folder(path.parent)
     except OSError as error:
@@ -311,7 +311,7 @@ def write_private(path: Path, data: bytes) -> None:
     """As ``write``, in a folder and a file that only the owner may read."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     write(path, data)
-    os.chmod(path, 0o600)
+    path.chmod(0o600)
 
 
 def write_records(path: Path, values: Iterable[Any]) -> None:

@@ -15,6 +15,7 @@ WORD_RULE = "penmark-1"
 
 # Unicode's White_Space property. `str.split` and `\s` also take U+001C to U+001F, which do not have it.
 _SPACE = "\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_SEPARATORS = "\x1c\x1d\x1e\x1f"
 _SPACES = re.compile(f"[{_SPACE}]+")
 _RUN = re.compile(f"[^{_SPACE}]+")
 _ALNUM = re.compile(r"[^\W_]")  # exactly the characters for which str.isalnum holds
@@ -35,6 +36,9 @@ def word_list(text: str) -> list[str]:
 
 def fold(text: str) -> str:
     """The text with each run of white space made one space, and none at the ends. Used to find look-alikes only."""
+    # str.split knows the same white space and four control characters more; it is ten times faster.
+    if not any(separator in text for separator in _SEPARATORS):
+        return " ".join(text.split())
     return _SPACES.sub(" ", text).strip(" ")
 
 
@@ -66,7 +70,7 @@ def edit_distance(before: Sequence[str], after: Sequence[str]) -> int:
 
 def _parted(text: str) -> str:
     """The text with a space for each dash between letters. (``½—a`` is a word: ½ is a number, not a letter.)"""
-    return _DASH.sub(_space_between_letters, text)
+    return _DASH.sub(_space_between_letters, text) if "\u2014" in text or "\u2013" in text else text
 
 
 def _space_between_letters(dash: re.Match[str]) -> str:

@@ -57,9 +57,33 @@ def tables(timing: str = "prospective", names: dict[str, str] | None = None) -> 
                 (2, "authorities", "2", "1", "=SUM(A1) is how one authority was chosen, and <b>that</b> is told"),
             ],
         ),
+        "units": _csv(
+            "detector,version,arm,unit,documents,n,k,units,deff,n_effective,low,high,reason",
+            [
+                (
+                    "aardvark",
+                    "2.4",
+                    "A",
+                    "author",
+                    30,
+                    28,
+                    1,
+                    17,
+                    "1.234500",
+                    "22.681247",
+                    "0.004000",
+                    "0.204000",
+                    NOTHING,
+                ),
+                ("zebra", NOTHING, "A", "author", 30, 30, 3, 9, NOTHING, NOTHING, NOTHING, NOTHING, "only 9 authors"),
+            ],
+        ),
         "warnings": _csv(
             "rule,detector,arm,message",
-            [("length separates", "", "C", "words alone tell 27 of 30 texts of C from A"), ("direction", called["zebra"], "", "a score of 0.01")],
+            [
+                ("length separates", "", "C", "words alone tell 27 of 30 texts of C from A"),
+                ("direction", called["zebra"], "", "a score of 0.01"),
+            ],
         ),
     }
     return {f"tables/{name}.csv": data for name, data in made.items()} | {
@@ -78,19 +102,54 @@ def write(root: Path, *, timing: str = "prospective", announced: bool = False, h
         shown = names.get(name, name)
         values[f"detectors/{shown}.json"] = card(shown)
     values["amendments/0001.json"] = {
-        "number": 1, "binds_from": "BENCH-2026-Q4", "announced_at": "2026-08-01T09:00:00Z", "what": "Arm B takes 20 writers.",
-        "why": "25 could not be found.", "before": "25", "after": "20",
-    }  # fmt: skip
+        "number": 1,
+        "binds_from": "BENCH-2026-Q4",
+        "announced_at": "2026-08-01T09:00:00Z",
+        "what": "Arm B takes 20 writers.",
+        "why": "25 could not be found.",
+        "before": "25",
+        "after": "20",
+    }
     for path, value in values.items():
         study.write(root / path, canon.encode(value))
-    study.write_records(edition.deviations, [
-        {"at": "2026-11-03T10:00:00Z", "detector": None, "what": "The scan paused for 2 hours: a power cut."},
-        {"at": "2026-11-04T11:30:00Z", "detector": "aardvark", "what": "Two texts were refused & told so."},
-    ])  # fmt: skip
-    study.write(root / "screening.csv", _csv(SCREENING, [
-        ("warning", "words", "A", f"{i:04d}", "corpus/A/documents.jsonl", i, f"has {290 + i} words; the arm takes 300 to 1200", "look")
-        for i in range(1, 6)
-    ] + [("warning", "duplicate", "C", '007"<script>', "corpus/C", 3, "@same as <img src=x onerror=alert(1)> 12 \u202eabc", "")]))  # fmt: skip
+    study.write_records(
+        edition.deviations,
+        [
+            {"at": "2026-11-03T10:00:00Z", "detector": None, "what": "The scan paused for 2 hours: a power cut."},
+            {"at": "2026-11-04T11:30:00Z", "detector": "aardvark", "what": "Two texts were refused & told so."},
+        ],
+    )
+    study.write(
+        root / "screening.csv",
+        _csv(
+            SCREENING,
+            [
+                (
+                    "warning",
+                    "words",
+                    "A",
+                    f"{i:04d}",
+                    "corpus/A/documents.jsonl",
+                    i,
+                    f"has {290 + i} words; the arm takes 300 to 1200",
+                    "look",
+                )
+                for i in range(1, 6)
+            ]
+            + [
+                (
+                    "warning",
+                    "duplicate",
+                    "C",
+                    '007"<script>',
+                    "corpus/C",
+                    3,
+                    "@same as <img src=x onerror=alert(1)> 12 \u202eabc",
+                    "",
+                )
+            ],
+        ),
+    )
     for path, data in held.items():
         study.write(root / path, data)
     _seals(edition, held, announced)
@@ -104,76 +163,145 @@ def protocol(names: dict[str, str], hostile: bool) -> dict[str, Any]:
     if hostile:
         title = '<script>alert("1")</script> & \u202eBenchmark\u202c of ' + "Northernwritingcentre" * 8
     return {
-        "format": 1, "study": "northern-bench", "title": title, "edition": "BENCH-2026-Q4",
+        "format": 1,
+        "study": "northern-bench",
+        "title": title,
+        "edition": "BENCH-2026-Q4",
         "template": {"name": "humanflow", "sha256": "a" * 64},
         "people": [
-            {"name": "Ada Example", "role": "operator", "interests": "Works for the vendor of aardvark, and owns 2 % of it."},
-            {"name": "Bo Sample" + ("\u202e]gnp.live[" if hostile else ""), "role": "statistician", "interests": "None."},
+            {
+                "name": "Ada Example",
+                "role": "operator",
+                "interests": "Works for the vendor of aardvark, and owns 2 % of it.",
+            },
+            {
+                "name": "Bo Sample" + ("\u202e]gnp.live[" if hostile else ""),
+                "role": "statistician",
+                "interests": "None.",
+            },
         ],
-        "payer": "Northern Writing Centre", "schedule": "Quarterly; the next edition in 2027-Q1.",
-        "window": {"opens": "2026-11-01", "closes": "2026-11-30"}, "seed_sha256": "0123456789abcdef" * 4, "beacon": None,
-        "interval": "wilson", "level": "0.95", "scans": 1, "attempts": 3, "ask_again_in_doubt": False,
-        "on_version_change": "stop", "winner": "never", "raw_scores": "published",
+        "payer": "Northern Writing Centre",
+        "schedule": "Quarterly; the next edition in 2027-Q1.",
+        "window": {"opens": "2026-11-01", "closes": "2026-11-30"},
+        "seed_sha256": "0123456789abcdef" * 4,
+        "beacon": None,
+        "interval": "wilson",
+        "level": "0.95",
+        "scans": 1,
+        "attempts": 3,
+        "ask_again_in_doubt": False,
+        "on_version_change": "stop",
+        "winner": "never",
+        "raw_scores": "published",
         "arms": [_arm(name, truth, documents) for name, (truth, documents) in ARMS.items()],
         "detectors": [
             {
-                "name": names.get(name, name), "card": names.get(name, name), "version": "2.4" if name == "aardvark" else None,
-                "surface": "web", "tier": "Standard, 20 USD a month", "payer": "Northern Writing Centre",
+                "name": names.get(name, name),
+                "card": names.get(name, name),
+                "version": "2.4" if name == "aardvark" else None,
+                "surface": "web",
+                "tier": "Standard, 20 USD a month",
+                "payer": "Northern Writing Centre",
                 "relation": "own" if name == "aardvark" else "none",
-                "settings": {"sensitivity": "0.5", "language": "en"} if name == "zebra" else {}, "rule": None,
+                "settings": {"sensitivity": "0.5", "language": "en"} if name == "zebra" else {},
+                "rule": None,
             }
             for name in ANSWERS
         ],
-        "authorities": [], "screening": {}, "comparisons": [{"first": "aardvark", "second": "zebra"}],
+        "authorities": [],
+        "screening": {},
+        "comparisons": [{"first": "aardvark", "second": "zebra"}],
         "nominations": [{"detector": "Quill 3", "by": "a reader", "answer": "Not this time: its terms forbid it."}],
-    }  # fmt: skip
+    }
 
 
 def card(name: str) -> dict[str, Any]:
     """A sealed card."""
     return {
         "card": {
-            "name": name, "title": name.capitalize() + " Detect 3", "vendor": "Example & Daughters", "homepage": "https://vendor.example/" + name,
+            "name": name,
+            "title": name.capitalize() + " Detect 3",
+            "vendor": "Example & Daughters",
+            "homepage": "https://vendor.example/" + name,
             "ask": {"by": "people", "plugin": None, "options": {}},
             "answer": {"displayed": None, "score": None, "label": None, "version": None, "text": None},
-            "scale": {"meaning": "probability", "direction": "ai", "low": "0", "high": "100", "unit": "percent"}, "verdicts": {},
+            "scale": {"meaning": "probability", "direction": "ai", "low": "0", "high": "100", "unit": "percent"},
+            "verdicts": {},
             "boundary": {
-                "kind": "boundary", "operator": ">=", "value": "50", "source": "https://vendor.example/help/what-the-score-means",
-                "date": "2026-09-30", "confidence": "documented",
+                "kind": "boundary",
+                "operator": ">=",
+                "value": "50",
+                "source": "https://vendor.example/help/what-the-score-means",
+                "date": "2026-09-30",
+                "confidence": "documented",
             },
             "limits": {
-                "minimum_words": 100, "maximum_words": None, "minimum_characters": None, "maximum_characters": 50000, "languages": ["en"],
+                "minimum_words": 100,
+                "maximum_words": None,
+                "minimum_characters": None,
+                "maximum_characters": 50000,
+                "languages": ["en"],
             },
-            "display": "document", "terms": {"where": "https://vendor.example/terms", "read_on": None, "results_may_be_published": "unclear"},
-            "facts_as_of": "2026-09-30", "notes": "",
+            "display": "document",
+            "terms": {"where": "https://vendor.example/terms", "read_on": None, "results_may_be_published": "unclear"},
+            "facts_as_of": "2026-09-30",
+            "notes": "",
         },
         "plugin": None,
-    }  # fmt: skip
+    }
 
 
 def _arm(name: str, truth: str, documents: int) -> dict[str, Any]:
-    title = {"A": "Human text kept since before 2022", "B": "Fresh text by volunteers", "C": "AI text", "C2": "AI drafts, lightly edited"}
+    title = {
+        "A": "Human text kept since before 2022",
+        "B": "Fresh text by volunteers",
+        "C": "AI text",
+        "C2": "AI drafts, lightly edited",
+    }
     return {
-        "name": name, "title": title[name], "truth": truth, "documents": documents, "headline": truth != "mixed",
+        "name": name,
+        "title": title[name],
+        "truth": truth,
+        "documents": documents,
+        "headline": truth != "mixed",
         "evidence": {"kinds": ["archive"], "grades": ["archived"], "before": None},
-        "filled": "From dated captures of 2021 or earlier, 10 from each register." if name == "A" else "Made for this edition.",
-        "persists": truth == "human", "unit": "document", "words": None, "quotas": [], "generation": None, "budget": None, "source": None,
-    }  # fmt: skip
+        "filled": "From dated captures of 2021 or earlier, 10 from each register."
+        if name == "A"
+        else "Made for this edition.",
+        "persists": truth == "human",
+        "unit": "document",
+        "words": None,
+        "quotas": [],
+        "generation": None,
+        "budget": None,
+        "source": None,
+    }
 
 
 def _seals(edition: study.Edition, held: dict[str, bytes], announced: bool) -> None:
     previous = None
-    capture = {"url": "https://bench.example/2026-q4", "capture": "https://archive.example/1", "captured_at": "2026-09-02T00:00:00Z"}
+    capture = {
+        "url": "https://bench.example/2026-q4",
+        "capture": "https://archive.example/1",
+        "captured_at": "2026-09-02T00:00:00Z",
+    }
     for name, at, digests in (
         ("promise", "2026-09-01T08:00:00Z", {"protocol.json": canon.sha256(edition.protocol_json.read_bytes())}),
         ("corpus", "2026-10-20T08:00:00Z", {"screening.csv": canon.sha256(edition.screening.read_bytes())}),
         ("evidence", "2026-11-30T18:00:00.250000Z", {path: canon.sha256(data) for path, data in held.items()}),
     ):
         seal = {
-            "announced": capture if announced and name == "corpus" else None, "digests": digests, "edition": "BENCH-2026-Q4",
-            "format": 1, "journals": {}, "kind": name, "previous": previous, "sealed_at": at, "software": "penmark 0.1.0",
+            "announced": capture if announced and name == "corpus" else None,
+            "digests": digests,
+            "edition": "BENCH-2026-Q4",
+            "format": 1,
+            "journals": {},
+            "kind": name,
+            "previous": previous,
+            "sealed_at": at,
+            "software": "penmark 0.1.0",
             "study": "northern-bench",
-        }  # fmt: skip
+        }
         study.write(edition.seal(name), canon.encode(seal))
         previous = canon.sha256(canon.encode(seal))
     study.write(edition.seals / "promise-local1.tsr", b"not a token; the page only names it")
@@ -185,7 +313,11 @@ def _csv(header: str, rows: Any) -> bytes:
 
 def _measured(n: int, k: int) -> tuple[str, str, str]:
     span = intervals.wilson(k, n)
-    return (NOTHING,) * 3 if span is None else (intervals.six(intervals.rate(k, n)), intervals.six(span.low), intervals.six(span.high))
+    return (
+        (NOTHING,) * 3
+        if span is None
+        else (intervals.six(intervals.rate(k, n)), intervals.six(span.low), intervals.six(span.high))
+    )
 
 
 def _headline(name: str, shown: str, timing: str, dated: bool) -> tuple[Any, ...]:
@@ -195,13 +327,37 @@ def _headline(name: str, shown: str, timing: str, dated: bool) -> tuple[Any, ...
     not_run = 80 - human - cn - 2 * (name == "aardvark")
     mix = " + ".join(f"{n} {arm}" for n, arm in ((an, "A"), (bn, "B")) if n)
     return (
-        shown, "2.4" if name == "aardvark" else NOTHING, "as_asked" if name == "aardvark" else "not_reported", timing, "web",
-        "Standard, 20 USD a month", "Northern Writing Centre", "own" if name == "aardvark" else "none", ">= 50",
-        "https://vendor.example/help/what-the-score-means", "2026-09-30", "2026-11-02T09:15:00Z" if dated else NOTHING,
-        "2026-11-04T17:45:00Z" if dated else NOTHING, 50, human, fp, *_measured(human, fp), mix, 30, cn, ck, *_measured(cn, ck),
-        f"{cn} C" if cn else NOTHING, 1, 2 if name == "aardvark" else 0, 0, 0, 0, not_run,
+        shown,
+        "2.4" if name == "aardvark" else NOTHING,
+        "as_asked" if name == "aardvark" else "not_reported",
+        timing,
+        "web",
+        "Standard, 20 USD a month",
+        "Northern Writing Centre",
+        "own" if name == "aardvark" else "none",
+        ">= 50",
+        "https://vendor.example/help/what-the-score-means",
+        "2026-09-30",
+        "2026-11-02T09:15:00Z" if dated else NOTHING,
+        "2026-11-04T17:45:00Z" if dated else NOTHING,
+        50,
+        human,
+        fp,
+        *_measured(human, fp),
+        mix,
+        30,
+        cn,
+        ck,
+        *_measured(cn, ck),
+        f"{cn} C" if cn else NOTHING,
+        1,
+        2 if name == "aardvark" else 0,
+        0,
+        0,
+        0,
+        not_run,
         "COMPLETE" if name != "zebra" else "INCOMPLETE 30 of 86",
-    )  # fmt: skip
+    )
 
 
 def _hard(name: str, shown: str, timing: str) -> list[tuple[Any, ...]]:
@@ -218,7 +374,23 @@ def _hard(name: str, shown: str, timing: str) -> list[tuple[Any, ...]]:
     rows = []
     for group, measure, documents, n, k in listed:
         lost = 2 if (name, group) == ("aardvark", "pre-2022 archive") else 0
-        rows.append((shown, version, timing, group, measure, documents, n, k, 0, lost, 0, documents - n - lost, *_measured(n, k)))
+        rows.append(
+            (
+                shown,
+                version,
+                timing,
+                group,
+                measure,
+                documents,
+                n,
+                k,
+                0,
+                lost,
+                0,
+                documents - n - lost,
+                *_measured(n, k),
+            )
+        )
     return rows
 
 
@@ -229,20 +401,30 @@ def _rates(name: str, shown: str) -> list[tuple[Any, ...]]:
         n, k = ANSWERS[name][arm]
         parts = [(NOTHING, NOTHING, documents, n, k)]
         if arm == "A":
-            parts += [("register", r, documents // 3, n // 3, k if r == "academic" else 0) for r in ("academic", "journalism", "web")]
+            parts += [
+                ("register", r, documents // 3, n // 3, k if r == "academic" else 0)
+                for r in ("academic", "journalism", "web")
+            ]
         for by, part, held, answered, called in parts:
             lost = held - answered if n else 0
             worst = intervals.worst(called, answered, lost)
             ends = (NOTHING, NOTHING) if worst is None else (intervals.six(worst.low), intervals.six(worst.high))
             rest = (0, lost, 0, held - answered - lost)
-            rows.append((shown, version, arm, by, part, held, answered, called, *rest, *_measured(answered, called), *ends))
+            rows.append(
+                (shown, version, arm, by, part, held, answered, called, *rest, *_measured(answered, called), *ends)
+            )
     return rows
 
 
 def _documents() -> list[tuple[Any, ...]]:
     rows = []
     for arm, (truth, documents) in ARMS.items():
-        kind, grade = {"A": ("archive", "archived"), "B": ("attested", "witnessed"), "C": ("generated", "recorded"), "C2": ("edited", "witnessed")}[arm]
+        kind, grade = {
+            "A": ("archive", "archived"),
+            "B": ("attested", "witnessed"),
+            "C": ("generated", "recorded"),
+            "C2": ("edited", "witnessed"),
+        }[arm]
         for i in range(documents):
             words = NOTHING if arm == "B" and i < 3 else 301 + 29 * i
             filled = [f"{arm}{i:03d}", arm, truth, "0" * 64, NOTHING, words] + [NOTHING] * 16

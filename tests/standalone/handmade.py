@@ -7,8 +7,8 @@ plainest way there is: whole lists, filters, fractions.
 Reads: nothing. Writes: a bundle into an empty folder (`write`). Never: the clock, chance, the network.
 
 `build(forge={stage: function})` hands the half-built study to a function after a stage, so that a forger changes one
-thing and everything that is made later is made from the change: `protocol`, `corpus`, `journals`, `evidence`, `tables`,
-`seals` and `files`.
+thing and everything that is made later is made from the change: `protocol`, `corpus`, `journals`, `tables` (before
+anything is written), `promise`, `corpus_seal`, `heads`, `seals` (before that seal is written), `files` (before the sums).
 """
 
 from __future__ import annotations
@@ -27,12 +27,17 @@ from pathlib import Path
 from typing import Any
 
 Json = dict[str, Any]
-SEED = bytes(range(32))
+SEED = bytes(range(1, 33))  # gamma's first answer under this order comes from g1
 Z = Fraction("1.959963984540054")
 
 
 def canonical(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def copied(value: Any) -> Any:
+    """A forger may bend it without bending the study itself."""
+    return json.loads(json.dumps(value))
 
 
 def sha256(data: bytes) -> str:
@@ -45,51 +50,57 @@ def at(day: int, second: int = 0, fraction: str = "") -> str:
 
 # ---- what was promised -----------------------------------------------------------------------------------------------
 
-ARMS = [
-    ("A", "human", True, 4, {"register": {"academic": 2, "journalistic": 1}}, {"before": "2023-01-01"}),
-    ("B", "human", True, 3, {"subgroup": {"native": 2}}, None),
-    ("C", "ai", True, 3, {"style": {"plain": 2}}, None),
-    ("D", "mixed", False, 2, None, None),
-]
+KINDS = {"archive", "attested", "generated", "edited", "transformed"}
+ARMS: list[tuple[str, str, bool, int, list[tuple[Json, int]], str]] = [  # the last: kinds and grades of provenance
+    ("A", "human", True, 4, [({"register": "academic"}, 2), ({"register": "journalistic"}, 1)],
+     "archive archived released stated"),
+    ("B", "human", True, 3, [({"subgroup": "native"}, 2)], "attested witnessed stated"),
+    ("C", "ai", True, 3, [({"model": "m-2", "style": "plain"}, 1)], "generated stated"),
+    ("D", "mixed", False, 2, [], "edited transformed witnessed recorded"),
+]  # fmt: skip
+
+
+def boundary(operator: str | None, value: str | None, source: str, date: str) -> Json:
+    kind = "verdict" if operator is None else "boundary"
+    made = {"kind": kind, "operator": operator, "value": value, "source": source, "date": date}
+    return made | {"confidence": "documented"}
+
+
+def card(name: str, by: str, default: Json, scale: Json | None, verdicts: Json, **pointers: str) -> Json:
+    limits = ("languages", "maximum_characters", "maximum_words", "minimum_characters", "minimum_words")
+    return {
+        **{"name": name, "title": name, "vendor": "nobody", "homepage": "https://example.org/", "display": "document"},
+        **{"facts_as_of": "2026-09-01", "notes": "", "limits": dict.fromkeys(limits), "boundary": default},
+        **{"terms": {"read_on": None, "results_may_be_published": "yes", "where": "by hand"}, "scale": scale},
+        **{"ask": {"by": by, "options": {}, "plugin": None}, "verdicts": verdicts},
+        "answer": dict.fromkeys(("displayed", "score", "label", "version", "text")) | pointers,
+    }
+
+
+VERDICTS = {"AI": "ai", "Human": "human", "Mixed": "mixed", "Unsure": "uncertain"}
+SHARE = {"meaning": "share of text", "direction": "ai", "low": "0", "high": "1", "unit": ""}
+CHANCE = {"meaning": "probability", "direction": "human", "low": "0", "high": "100", "unit": "percent"}
 CARDS: dict[str, Json] = {
     "alpha": {
-        "card": {
-            "answer": {"displayed": None, "score": "/out/score", "label": "/class", "version": "/model", "text": "/text"},
-            "ask": {"by": "plugin"},
-            "boundary": {"kind": "boundary", "operator": ">=", "value": "0.5", "source": "help page, 2", "date": "2026-08-01"},
-            "limits": None,
-            "scale": {"meaning": "share of AI", "direction": "ai", "low": "0", "high": "1", "unit": ""},
-            "verdicts": {"AI": "ai", "Human": "human", "Mixed": "mixed", "Unsure": "uncertain"},
-        },
+        "card": card("alpha", "plugin", boundary(">=", "0.5", "help page, 2", "2026-08-01"), SHARE, VERDICTS,
+                     score="/out/score", label="/class", version="/model", text="/text"),
         "plugin": {"name": "alpha", "distribution": "alpha-detector", "version": "1.2", "sha256": sha256(b"alpha")},
     },
     "beta": {
-        "card": {
-            "answer": {"displayed": None, "score": None, "label": None, "version": None, "text": None},
-            "ask": {"by": "people"},
-            "boundary": {"kind": "verdict", "source": "its own words", "date": "2026-08-02"},
-            "limits": None,
-            "scale": None,
-            "verdicts": {"Likely AI": "ai", "Likely human": "human", "Mixed": "mixed", "Unclear": "uncertain"},
-        },
+        "card": card("beta", "people", boundary(None, None, "its own words", "2026-08-02"), None,
+                     {"Likely AI": "ai", "Likely human": "human", "Mixed": "mixed", "Unclear": "uncertain"}),
         "plugin": None,
     },
     "gamma": {
-        "card": {
-            "answer": {"displayed": "/0/shown", "score": "/0/a~1b", "label": None, "version": "/1", "text": None},
-            "ask": {"by": "plugin"},
-            "boundary": {"kind": "boundary", "operator": "<=", "value": "50", "source": "vendor", "date": "2026-07-01"},
-            "limits": None,
-            "scale": {"meaning": "chance of human", "direction": "human", "low": "0", "high": "100", "unit": "percent"},
-            "verdicts": None,
-        },
+        "card": card("gamma", "plugin", boundary("<=", "50", "vendor", "2026-07-01"), CHANCE, {},
+                     displayed="/0/shown", score="/0/a~1b", version="/1"),
         "plugin": None,
     },
-}
+}  # fmt: skip
 RULES: dict[str, Json | None] = {
     "alpha": None,
     "beta": None,
-    "gamma": {"kind": "boundary", "operator": "<=", "value": "20", "source": "chosen, with a reason", "date": "2026-09-01"},
+    "gamma": boundary("<=", "20", "chosen, with a reason", "2026-09-01"),
 }
 
 # ---- the corpus: id, text, words counted by hand, and what differs between documents -----------------------------------
@@ -100,8 +111,27 @@ def archive(date: str, grade: str) -> Json:
     return made | {"kind": "archive", "licence": "CC0-1.0", "source": "https://example.org/" + date}
 
 
+def attested(grade: str) -> Json:
+    made: Json = {"kind": "attested", "grade": grade, "adult": True, "attestation": "version 1", "session": None}
+    made |= {"attestation_sha256": sha256(b"version 1"), "consent": {"publish": True, "vendors": ["*"]}}
+    return made | {"review": "accepted", "written_on": "2026-10-01"}
+
+
 def generated(model: str, provider: str, style: str) -> Json:
-    return {"grade": "stated", "kind": "generated", "model": model, "provider": provider, "style": style}
+    unknown = ("finish_reason", "generated_on", "matched", "model_returned", "prompt", "request_id", "request_sha256")
+    made: Json = dict.fromkeys((*unknown, "response_sha256", "word_target")) | {"note": "", "settings": {}}
+    return made | {"grade": "stated", "kind": "generated", "model": model, "provider": provider, "style": style}
+
+
+def edited(words_changed: int) -> Json:
+    made = {"kind": "edited", "grade": "witnessed", "editor": "e1", "history_sha256": None, "draft_words": 14}
+    draft = {"draft": generated("m-1", "P", "plain"), "draft_sha256": sha256(DRAFT.encode())}
+    return made | draft | {"words_changed": words_changed}
+
+
+def transformed(parent: str) -> Json:
+    made: Json = {"kind": "transformed", "grade": "recorded", "attack": "synonyms", "parent": parent, "settings": {}}
+    return made | dict.fromkeys(("attack_version", "parent_sha256", "prompt", "seed"))
 
 
 DRAFT = "A plain machine draft about boats, and about the people who sail them, ten."  # 14 words
@@ -114,19 +144,17 @@ TEXTS: list[tuple[str, str, str, int, Json, Json]] = [
      {"register": "journalistic"}),
     ("A", "A-04", "\ufeffIt is — I think —fine.\n", 5, archive("2022-01-01", "archived"),
      {"exposures": ["BENCH-2026-Q3", "vendor:alpha"]}),
-    ("B", "B-01", "I wrote this today\x1f, by hand.", 6, {"kind": "attested", "grade": "witnessed"}, {"subgroup": "native"}),
-    ("B", "B-02", "My English learn I since\u00a0two years.", 7, {"kind": "attested", "grade": "witnessed"},
+    ("B", "B-01", "I wrote this today\x1f, by hand.", 6, attested("witnessed"), {"subgroup": "native"}),
+    ("B", "B-02", "My English learn I since\u00a0two years.", 7, attested("witnessed"),
      {"subgroup": "non-native"}),
-    ("B", "B-03", "Nobody may read this.", 4, {"kind": "attested", "grade": "stated"},
+    ("B", "B-03", "Nobody may read this.", 4, attested("stated"),
      {"subgroup": "native", "withheld": "the author asked for it"}),
     ("C", "007", "Moreover, it is important to note that boats float.", 9, generated("m-1", "P", "plain"), {}),
     ("C", "=C2", "In today’s world, boats are a tapestry—of wood\u2014and wind.", 11, generated("m-2", "Q", "plain"), {}),
     ("C", "C-3", "hey so boats, right? they’re kinda the best", 8, generated("m-2", "Q", "styled"), {"language": "en"}),
     ("D", "D-1", "A plain machine draft about ships, and about the people who sail them, ten.", 14,
-     {"kind": "edited", "draft": generated("m-1", "P", "plain"), "draft_sha256": sha256(DRAFT.encode()), "draft_words": 14,
-      "words_changed": 1, "grade": "witnessed"}, {}),
-    ("D", "D-2", "Furthermore, vessels do remain aloft on water.", 7,
-     {"kind": "transformed", "attack": "synonyms", "parent": "007", "grade": "recorded"}, {}),
+     edited(words_changed=1), {}),
+    ("D", "D-2", "Furthermore, vessels do remain aloft on water.", 7, transformed("007"), {}),
 ]  # fmt: skip
 
 # ---- what the detectors answered -------------------------------------------------------------------------------------
@@ -165,7 +193,7 @@ class Study:
     def __init__(self, retrospective: bool) -> None:
         self.retrospective = retrospective
         self.protocol: Json = {}
-        self.cards: dict[str, Json] = json.loads(json.dumps(CARDS))
+        self.cards: dict[str, Json] = copied(CARDS)
         self.documents: list[Json] = []
         self.header: Json = {}
         self.texts: dict[str, bytes] = {}  # by id
@@ -191,22 +219,46 @@ class Study:
 
 
 def make_protocol(study: Study) -> None:
-    names = ("name", "truth", "headline", "documents", "quotas", "evidence")
-    arms = [dict(zip(names, arm, strict=True)) | {"unit": "author", "words": None, "edits": None} for arm in ARMS]
-    arms[3]["edits"] = {"percent": "10"}
+    arms = []
+    for name, truth, headline, size, quotas, suffices in copied(ARMS):
+        words, before = suffices.split(), "2023-01-01" if name == "A" else None
+        grades = [word for word in words if word not in KINDS]
+        arms.append({
+            **{"name": name, "title": f"Arm {name}", "truth": truth, "headline": headline, "documents": size},
+            **{"quotas": [{"where": where, "documents": number} for where, number in quotas], "filled": "by hand"},
+            **{"evidence": {"kinds": [word for word in words if word in KINDS], "grades": grades, "before": before}},
+            **{"persists": True, "unit": "author", "words": None, "budget": None, "generation": None, "source": None},
+        })  # fmt: skip
+    arms[3]["budget"] = {"words_percent": "10", "sentences": "none added or deleted"}
     shown = {"surface": "web", "tier": "standard", "payer": "us", "relation": "none", "settings": {}}
     study.protocol = {
-        "study": "handmade",
-        "edition": "BENCH-2026-Q4",
+        **{"study": "handmade", "title": "A study made by hand", "edition": "BENCH-2026-Q4", "template": None},
+        **{"people": [{"name": "Nobody", "role": "maker", "interests": "none"}], "payer": "nobody", "schedule": "once"},
+        **{"authorities": [{"name": "example", "url": "https://example.org/tsa"}], "beacon": None, "comparisons": []},
+        **{
+            "format": 1,
+            "interval": "wilson",
+            "nominations": [],
+            "raw_scores": "published",
+            "scans": 1,
+            "screening": {},
+        },
+        "winner": "never",
         "seed_sha256": sha256(SEED),
         "level": "0.95",
         "attempts": 3,
         "ask_again_in_doubt": False,
-        "on_version_change": "second",
+        "on_version_change": "split",
         "window": {"opens": "2026-10-02", "closes": "2026-10-10"},
         "arms": arms,
         "detectors": [
-            {"name": name, "card": name, "version": "a-1" if name == "alpha" else None, "rule": RULES[name]} | shown
+            {
+                "name": name,
+                "card": f"{name}.yaml",
+                "version": "a-1" if name == "alpha" else None,
+                "rule": copied(RULES[name]),
+            }
+            | shown
             for name in ("gamma", "alpha", "beta")
         ],
     }
@@ -219,7 +271,7 @@ def make_corpus(study: Study) -> None:
         if provenance["kind"] == "attested":
             study.salts[name] = hashlib.sha256(b"salt of " + name.encode()).digest()
         clean = unicodedata.normalize("NFC", text.lstrip("\ufeff").replace("\r\n", "\n"))
-        document = blank | {"exposures": []} | rest | {"id": name, "arm": arm, "provenance": provenance}
+        document = blank | {"exposures": []} | rest | {"id": name, "arm": arm, "provenance": copied(provenance)}
         withheld = document["withheld"] is not None
         document |= {
             "address": study.address(name, raw),
@@ -268,7 +320,7 @@ def keep_evidence(study: Study, detector: str, line: Json, body: str, binary: bo
 
 def alpha_lines(study: Study) -> list[Json]:
     lines = [start(study, "alpha")]
-    for second, name in enumerate(study.order()):
+    for second, name in enumerate(name for name in study.order() if name in ALPHA):
         lines.append({"kind": "sent", "document": name, "attempt": 1, "at": at(2, second)})
         happened = ALPHA[name]
         if happened == "in doubt":
@@ -339,7 +391,7 @@ def rule_of(study: Study, detector: str) -> Json:
 def call(study: Study, detector: str, line: Json) -> tuple[str, str, str, bool]:
     """(reason why not, call, lenient call, uncertain) of an answered reading."""
     card, rule = study.cards[detector]["card"], rule_of(study, detector)
-    fold = {" ".join(key.split()).casefold(): value for key, value in (card["verdicts"] or {}).items()}
+    fold = {" ".join(key.split()).casefold(): value for key, value in card["verdicts"].items()}
     label, score = line["label"], line["score"]
     kind = fold.get(" ".join((label or "").split()).casefold())
     bounded = rule["kind"] == "boundary"
@@ -377,7 +429,9 @@ def pairs_of(study: Study) -> list[Json]:
                 about = [line for line in lines if line.get("document") == document["id"]]
                 pair = pair_of(study, detector, version, versions, about)
                 state = "not_reported" if version is None else later
-                pairs.append({"detector": detector, "version": version, "version_state": state} | pair | {"of": document})
+                pairs.append(
+                    {"detector": detector, "version": version, "version_state": state} | pair | {"of": document}
+                )
     return pairs
 
 
@@ -500,11 +554,16 @@ def make_tables(study: Study) -> None:
     tables["table1"] = table1(study, within, timing)
     tables["table2"] = table2(study, within, timing)
     tables["agreement"] = agreement(within, arms, timing)
-    tables["departures"] = [["number", "rule", "template", "study", "explanation"], ["1", "A", "150", "4", "made by hand"]]
+    tables["departures"] = [
+        ["number", "rule", "template", "study", "explanation"],
+        ["1", "A", "150", "4", "made by hand"],
+    ]
 
 
 def readings_table(study: Study, pairs: list[Json], timing: str) -> list[list[Any]]:
-    header = "detector,version,version_state,document,arm,state,displayed,score,label,call,call_lenient,reason,boundary,"
+    header = (
+        "detector,version,version_state,document,arm,state,displayed,score,label,call,call_lenient,reason,boundary,"
+    )
     header += "operator,scanned_at,sent_at,origin,attempts,read_by,evidence_sha256,timing"
     rows: list[list[Any]] = [header.split(",")]
     for pair in pairs:
@@ -512,7 +571,7 @@ def readings_table(study: Study, pairs: list[Json], timing: str) -> list[list[An
         rows.append([
             pair["detector"], pair["version"], pair["version_state"], pair["of"]["id"], pair["of"]["arm"], pair["state"],
             line.get("displayed"), line.get("score"), line.get("label"), pair["call"], pair["lenient"], pair["reason"],
-            rule.get("value", "verdict"), rule.get("operator"), line.get("got_at"), line.get("sent_at"),
+            rule["value"] or "verdict", rule["operator"], line.get("got_at"), line.get("sent_at"),
             line.get("origin"), pair["attempts"], line.get("read_by"), line.get("evidence_sha256"), timing,
         ])  # fmt: skip
     return rows
@@ -534,8 +593,12 @@ def documents_table(study: Study) -> list[list[Any]]:
 
 def table1(study: Study, within: Mapping[Any, list[Json]], timing: str) -> list[list[Any]]:
     header = "detector,version,version_state,timing,surface,tier,payer,relation,boundary,boundary_source,boundary_date,"
-    header += "first_scanned_at,last_scanned_at,human_documents,human_n,false_positives,fp_rate,fp_low,fp_high,human_mix,"
-    header += "ai_documents,ai_n,detections,detection_rate,detection_low,detection_high,ai_mix,uncertain,declined,failed,"
+    header += (
+        "first_scanned_at,last_scanned_at,human_documents,human_n,false_positives,fp_rate,fp_low,fp_high,human_mix,"
+    )
+    header += (
+        "ai_documents,ai_n,detections,detection_rate,detection_low,detection_high,ai_mix,uncertain,declined,failed,"
+    )
     header += "in_doubt,not_scannable,not_run,status"
     rows: list[list[Any]] = [header.split(",")]
     for (detector, version), pairs in within.items():
@@ -561,7 +624,9 @@ def table1(study: Study, within: Mapping[Any, list[Json]], timing: str) -> list[
 
 
 def table2(study: Study, within: Mapping[Any, list[Json]], timing: str) -> list[list[Any]]:
-    header = "detector,version,timing,group,measure,documents,n,k,uncertain,no_result,not_scannable,not_run,rate,low,high"
+    header = (
+        "detector,version,timing,group,measure,documents,n,k,uncertain,no_result,not_scannable,not_run,rate,low,high"
+    )
     rows: list[list[Any]] = [header.split(",")]
     groups = sorted({table2_group(study, document) for document in study.documents} - {None})
     for key, pairs in within.items():
@@ -643,7 +708,11 @@ def token(data: bytes, time: str) -> bytes:
 def seal(study: Study, name: str, paths: list[str], previous: str | None, journals: Json) -> None:
     """Puts a seal and its token among the files."""
     study.seals[name] = {
-        **{"announced": None, "digests": {path: sha256(study.files[path]) for path in paths}, "edition": "BENCH-2026-Q4"},
+        **{
+            "announced": None,
+            "digests": {path: sha256(study.files[path]) for path in paths},
+            "edition": "BENCH-2026-Q4",
+        },
         **{"format": 1, "journals": journals, "kind": name.split("-")[0], "previous": previous, "study": "handmade"},
         **{"sealed_at": study.sealed_at[name], "software": "handmade 1"},
     }
@@ -659,7 +728,7 @@ def make_files(study: Study, forge: Callable[[str], None]) -> None:
     files = study.files
     files["format"] = b"1\n"
     files["protocol.json"] = canonical(study.protocol)
-    files["protocol.yaml"] = b"# the same, for people\n"
+    files["protocol.yaml"] = json.dumps(study.protocol, indent=1, ensure_ascii=False).encode() + b"\n"
     for name, card in study.cards.items():
         files[f"detectors/{name}.json"] = canonical(card)
     cards = sorted(path for path in files if path.startswith("detectors/"))
@@ -691,12 +760,25 @@ def make_files(study: Study, forge: Callable[[str], None]) -> None:
     files["seed.json"] = canonical({"beacon": None, "seed": SEED.hex()})
     published = [one["id"] for one in study.documents if one["id"] in study.salts and one["withheld"] is None]
     files["salts.jsonl"] = jsonl([{"document": name, "salt": study.salts[name].hex()} for name in published])
-    for address, text in study.published.items():
-        files[f"texts/{address}.txt"] = text
-    files["amendments/0001.json"] = canonical({"number": 1})
-    files["deviations.jsonl"] = jsonl([{"at": at(9), "what": "the vendor was away for an hour"}])
+    if len(study.published) < 1000:
+        files |= {f"texts/{address}.txt": text for address, text in study.published.items()}
+    else:
+        lines = [{"address": address, "text": text.decode()} for address, text in sorted(study.published.items())]
+        files["texts/0001.jsonl.gz"] = packed(jsonl(lines))
+    amendment = {"number": 1, "binds_from": "BENCH-2027-Q1", "announced_at": at(21), "before": "x", "after": "y"}
+    files["amendments/0001.json"] = canonical(amendment | {"what": "x becomes y", "why": "an example"})
+    files["amendments/0001-example.tsr"] = token(files["amendments/0001.json"], at(21))
+    files["deviations.jsonl"] = jsonl([{"at": at(9), "detector": None, "what": "the vendor was away for an hour"}])
     files["report/index.html"] = b"<!doctype html>\n<title>handmade</title>\n"
-    for name in ("README.md", "CHANGES.md", "LICENSE", "CITATION.cff", "datapackage.json", "croissant.json", "verify.py"):
+    for name in (
+        "README.md",
+        "CHANGES.md",
+        "LICENSE",
+        "CITATION.cff",
+        "datapackage.json",
+        "croissant.json",
+        "verify.py",
+    ):
         files[name] = f"{name} of the handmade study\n".encode()
 
 
@@ -704,7 +786,9 @@ def packed(data: bytes) -> bytes:
     return gzip.compress(data, mtime=0)
 
 
-def build(forge: Mapping[str, Callable[[Study], object]] | None = None, retrospective: bool = False) -> dict[str, bytes]:
+def build(
+    forge: Mapping[str, Callable[[Study], object]] | None = None, retrospective: bool = False
+) -> dict[str, bytes]:
     """The files of the bundle by path, with SHA256SUMS."""
     study, forges = Study(retrospective), dict(forge or {})
 

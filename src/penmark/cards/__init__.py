@@ -49,7 +49,7 @@ def load(path: Path) -> Card:
             yield Remark(("name",), f"{card.name!r} in a file named {path.name}", f"Name the file {card.name}.yaml.")
         yield from faults(card)
 
-    return handwritten.read(path, Card, further)
+    return handwritten.read(path, Card, {Card: further})
 
 
 def faults(card: Card) -> Iterator[Remark]:

@@ -11,7 +11,6 @@ import os
 import sys
 from typing import Annotated, Any
 
-import click
 import typer
 from typer.core import TyperGroup
 
@@ -33,15 +32,17 @@ VERBS = {
     "status": "Say where the study stands and what to run next.",
     "demo": "Run the whole pipeline on a small corpus, without keys.",
 }
+MISUSED: Any = typer.BadParameter.__mro__[2]
+"""Every fault of usage; typer exports no nearer name of the class."""
 
 
 class Verbs(TyperGroup):
     """A group whose commands are imported when they are called, so that `--help` stays quick."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         return list(VERBS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in VERBS:
             return None
         module = importlib.import_module(f"penmark.cli.{cmd_name}")
@@ -49,7 +50,7 @@ class Verbs(TyperGroup):
         single.command(name=cmd_name, help=(module.__doc__ or "").strip() or VERBS[cmd_name])(module.run)
         return typer.main.get_command(single)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(VERBS.items()))
 
@@ -67,7 +68,9 @@ def _version(value: bool) -> None:
 def _penmark(
     ctx: typer.Context,
     folder: Annotated[str, typer.Option("-C", metavar="DIR", help="Work on the study in DIR.")] = ".",
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """Honest, checkable tests of AI-text detectors."""
     ctx.obj = folder
@@ -84,12 +87,12 @@ def main(argv: list[str] | None = None) -> None:
     code = 0
     try:
         code = invoke(argv)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(2)
-    except (click.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         print("stopped", file=sys.stderr)
         sys.exit(130)
+    except MISUSED as error:
+        error.show()
+        sys.exit(2)
     except PenmarkError as error:
         print(f"penmark: {error}", file=sys.stderr)
         sys.exit(error.exit_code)

@@ -27,7 +27,9 @@ def run(
     said = sys.stderr if as_json else sys.stdout
     print(demo.SAID_FIRST, file=said, flush=True)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError("is there already", place=str(out), remedy="Name a new folder with --out, or move that one away.")
+        raise UsageError(
+            "is there already", place=str(out), remedy="Name a new folder with --out, or move that one away."
+        )
     out = out.resolve()
     with local_authority(out / "authority", "demo") as authority:
         _study(out, authority.url)
@@ -42,7 +44,13 @@ def run(
     second = subprocess.run(alone, check=False, stdout=sys.stderr if as_json else None).returncode
     page = out / "bundle" / "report" / "index.html"
     if as_json:
-        result = {"study": str(out / "study"), "bundle": str(out / "bundle"), "page": str(page), "verify": code, "verify_py": second}
+        result = {
+            "study": str(out / "study"),
+            "bundle": str(out / "bundle"),
+            "page": str(page),
+            "verify": code,
+            "verify_py": second,
+        }
         print(json.dumps(result))
     print(f"\nThe page is at {page}", file=said)
     print(f"Change one digit anywhere in {out / 'bundle'}, verify again, and see where it is found.", file=said)
@@ -58,8 +66,36 @@ def _study(out: Path, authority: str) -> None:
     _must("-C", place, "commit")
     human, ai = demo.material(out / "material")
     common = ["--option", "language=en"]
-    _must("-C", place, "collect", "A", "--from", "folder", "--path", str(human), *common, "--option", "kind=archive", "--option", "grade=released")
-    _must("-C", place, "collect", "C", "--from", "folder", "--path", str(ai), *common, "--option", "kind=generated", "--option", "grade=stated")
+    _must(
+        "-C",
+        place,
+        "collect",
+        "A",
+        "--from",
+        "folder",
+        "--path",
+        str(human),
+        *common,
+        "--option",
+        "kind=archive",
+        "--option",
+        "grade=released",
+    )
+    _must(
+        "-C",
+        place,
+        "collect",
+        "C",
+        "--from",
+        "folder",
+        "--path",
+        str(ai),
+        *common,
+        "--option",
+        "kind=generated",
+        "--option",
+        "grade=stated",
+    )
     for verb in ("screen", "freeze", "scan", "report"):
         _must("-C", place, verb)
     _must("-C", place, "publish", "--out", str(out / "bundle"))
@@ -78,4 +114,9 @@ def _call(*argv: str) -> int:
 
 def shown(argv: list[str]) -> None:
     """The command as one would type it, on stderr."""
-    print("$ " + " ".join(a if a.replace("/", "").replace("-", "").replace(".", "").isalnum() else f"'{a}'" for a in argv), file=sys.stderr, flush=True)
+    print(
+        "$ "
+        + " ".join(a if a.replace("/", "").replace("-", "").replace(".", "").isalnum() else f"'{a}'" for a in argv),
+        file=sys.stderr,
+        flush=True,
+    )

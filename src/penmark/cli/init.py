@@ -62,6 +62,7 @@ def _told(made: starting.Started) -> list[str]:
         lines.append(
             f"missing in arm {arm}: {len(missing)} withheld texts ({shown}); see {made.study.arm(arm) / 'missing.csv'}"
         )
+    lines += made.notes
     lines.append(f"Edition {made.edition.tag}. Fill in every <...> in {made.edition.protocol_yaml}.")
     lines.append("Next: penmark status")
     return lines
@@ -73,6 +74,7 @@ def _as_json(made: starting.Started) -> str:
         "edition": made.edition.tag,
         "wrote": [str(path) for path in made.wrote],
         "missing": {arm: [{"id": i, "reason": why} for i, why in missing] for arm, missing in made.missing.items()},
+        "notes": made.notes,
         "next": "penmark status",
     }
     return json.dumps(value, ensure_ascii=False, indent=1)

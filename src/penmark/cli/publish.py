@@ -24,7 +24,15 @@ def run(
     chosen = place.edition(edition)
     made = publish(place, chosen, out or place.bundles / chosen.tag, tar=tar)
     if as_json:
-        print(json.dumps({"bundle": str(made.folder), "tar": str(made.tar) if made.tar else None, "sums_sha256": made.sums_sha256}))
+        print(
+            json.dumps(
+                {
+                    "bundle": str(made.folder),
+                    "tar": str(made.tar) if made.tar else None,
+                    "sums_sha256": made.sums_sha256,
+                }
+            )
+        )
         return 0
     print(f"{made.folder}: {made.files} files, {made.texts} texts, {made.withheld} withheld")
     if made.tar is not None:

@@ -6,6 +6,8 @@ says so, and nothing is sealed.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import sys
 from pathlib import Path
@@ -16,7 +18,6 @@ import typer
 
 from penmark import cards, protocol, scoring, sealing, study, tables, tokens
 from penmark.errors import PenmarkError, UsageError
-from penmark.records import Head
 from penmark.report import page
 
 
@@ -33,9 +34,13 @@ def run(
     chosen = place.edition(edition)
     if boundary:
         folder = _what_if(chosen, boundary)
-        print(json.dumps({"folder": str(folder)}) if as_json else f"{folder}: the tables at another boundary; each says so")
+        print(
+            json.dumps({"folder": str(folder)})
+            if as_json
+            else f"{folder}: the tables at another boundary; each says so"
+        )
         return 0
-    made = tables.make(scored := scoring.score(chosen), departures=_departures(chosen))
+    made = tables.of(scored := scoring.score(chosen), _departures(chosen))
     sealed = chosen.seal("evidence").exists()
     if not sealed:
         _check_left(scored, close)
@@ -65,7 +70,7 @@ def _departures(edition: study.Edition) -> bytes:
 
 def _check_left(scored: scoring.Scored, close: bool) -> None:
     """Closing is for good: pairs that nobody asked about are said before, not after."""
-    left = scored.pairs.filter((pl.col("state") == "not_run") & (pl.col("reason") == "not asked"))
+    left = scored.pairs().filter((pl.col("state") == "not_run") & (pl.col("reason") == "not asked"))
     if left.is_empty() or close:
         return
     counts = ", ".join(f"{name} {n}" for name, n in sorted(left["detector"].value_counts().iter_rows()))
@@ -83,9 +88,14 @@ def _write(root: Path, made: dict[str, bytes]) -> None:
 
 def _seal(edition: study.Edition, scored: scoring.Scored, made: dict[str, bytes]) -> None:
     promised = protocol.read_sealed(edition)
-    heads = {name: Head(lines=lines, head=head) for name, (lines, head) in scored.heads.items()}
     sealed = sealing.seal(
-        edition, "evidence", promised.study, list(made), journals=heads, authorities=promised.authorities, now=tokens.now()
+        edition,
+        "evidence",
+        promised.study,
+        list(made),
+        journals=scored.heads,
+        authorities=promised.authorities,
+        now=tokens.now(),
     )
     for warning in sealed.warnings:
         print(f"warning: {warning}", file=sys.stderr)
@@ -99,9 +109,24 @@ def _what_if(edition: study.Edition, given: list[str]) -> Path:
             raise UsageError(f"--boundary {each}", remedy="Write --boundary DETECTOR=VALUE, once for each detector.")
         values[name] = value
     scored = scoring.score(edition, boundaries=values)
-    told = "recomputed at " + ", ".join(f"{name} {value}" for name, value in sorted(values.items())) + "; not the promised boundary"
+    told = (
+        "recomputed at "
+        + ", ".join(f"{name} {value}" for name, value in sorted(values.items()))
+        + "; not the promised boundary"
+    )
     folder = edition.root / "what-if" / "_".join(f"{name}-{value}" for name, value in sorted(values.items()))
-    made = tables.make(scored, departures=_departures(edition))
-    _write(folder, {path: tables.said(data, told) for path, data in made.items()})
+    made = tables.of(scored, _departures(edition))
+    _write(folder, {path: _said(data, told) for path, data in made.items()})
     study.write(folder / "report" / "index.html", page(edition, made, recomputed=sorted(values)))
     return folder
+
+
+def _said(table: bytes, told: str) -> bytes:
+    """The table with one more column that says, in each row, what was recomputed."""
+    header, *rows = csv.reader(io.StringIO(table.decode("utf-8"), newline=""))
+    return study.csv_bytes([*header, "what_if"], [[*(_exact(cell) for cell in row), told] for row in rows])
+
+
+def _exact(cell: str) -> str:
+    """A cell as it was before it was guarded against spreadsheets."""
+    return cell[1:] if len(cell) > 1 and cell[0] == "'" and cell[1] in "=+-@\t\r\n" else cell

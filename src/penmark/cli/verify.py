@@ -43,7 +43,9 @@ def told(found: list[Check]) -> list[str]:
     """The findings as lines for people; the last line counts them."""
     lines = []
     for c in found:
-        lines.append(f"{c.number} {c.name:<13} {_MARK[c.state]:<12} {c.subject}" + (f": {c.got}" if c.got is not None else ""))
+        lines.append(
+            f"{c.number} {c.name:<13} {_MARK[c.state]:<12} {c.subject}" + (f": {c.got}" if c.got is not None else "")
+        )
         if c.state == "failed":
             if c.expected is not None:
                 lines.append(f"    expected {c.expected}")

@@ -9,48 +9,38 @@ types it: ``0.399`` keeps its digits and ``no`` stays a word. An empty plain sca
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 from penmark import study
 from penmark.errors import Fault, FaultsError, PenmarkError
 from penmark.handwritten.nodes import Loc, at, compose
-from penmark.handwritten.typed import Sheet
+from penmark.handwritten.typed import Further, Remark, Sheet
 
-__all__ = ["Loc", "Remark", "emit", "parse", "read", "replaced", "scalar"]
+__all__ = ["Further", "Loc", "Remark", "emit", "parse", "read", "replaced", "scalar"]
 
-MAX_FILE = 2**20
+MAX_FILE = 2**18
 """A file that a person writes is not larger than this (bytes)."""
 
 M = TypeVar("M", bound=BaseModel)
+NOTHING: Further = {}
 
 
-class Remark(NamedTuple):
-    """A fault that the caller found in a record that is otherwise whole: where, what, what to do."""
-
-    loc: Loc
-    fact: str
-    remedy: str | None = None
-
-
-def read(path: Path, model: type[M], further: Callable[[M], Iterable[Remark]] | None = None) -> M:
-    """The record written in ``path``.
+def read(path: Path, model: type[M], further: Further = NOTHING) -> M:
+    """The record written in ``path``. ``further``: what else is asked of records of a type, wherever they stand.
 
     Raises FaultsError with every fault at its line, in the order of lines; PenmarkError where nothing can be read.
     """
     return parse(study.read(path, limit=MAX_FILE), str(path), model, further)
 
 
-def parse(data: bytes, place: str, model: type[M], further: Callable[[M], Iterable[Remark]] | None = None) -> M:
+def parse(data: bytes, place: str, model: type[M], further: Further = NOTHING) -> M:
     """The record written in ``data``; faults name ``place``. Raises as ``read``."""
-    sheet = Sheet(place, *compose(_text(data, place), place))
+    sheet = Sheet(place, *compose(_text(data, place), place), further)
     record = sheet.record(model)
-    if record is not None and further is not None:
-        for remark in further(record):
-            sheet.add(*remark)
     if record is None or sheet.faults:
         raise FaultsError(sorted(sheet.faults, key=_line))
     return record

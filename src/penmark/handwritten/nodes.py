@@ -6,6 +6,7 @@ The tree is built from the parser's events with a stack of our own, so no depth 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ruamel.yaml import YAML
@@ -47,7 +48,8 @@ def compose(text: str, place: str) -> tuple[Node, list[Fault]]:
     Raises PenmarkError where the text is not YAML, not one document, or nested too deep: then nothing can be read.
     """
     try:
-        events = list(YAML(typ="safe", pure=True).parse(text))
+        # Event by event: the parser takes quadratic time over deep nesting, which is refused before it gets there.
+        return _Composer(place).tree(YAML(typ="safe", pure=True).parse(text))
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         fact = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be read"
@@ -56,16 +58,14 @@ def compose(text: str, place: str) -> tuple[Node, list[Fault]]:
             place=f"{place}:{mark.line + 1 if mark is not None else 1}",
             remedy="Look at the indentation, colons and quotes of this line and the one before.",
         ) from None
-    if sum(isinstance(event, ev.DocumentStartEvent) for event in events) != 1:
-        raise PenmarkError("is not one YAML document", place=f"{place}:1", remedy="Keep one; remove the lines `---`.")
-    return _Composer(place).tree(events)
 
 
 class _Composer:
     def __init__(self, place: str) -> None:
         self.place, self.faults = place, list[Fault]()
 
-    def tree(self, events: list[Any]) -> tuple[Node, list[Fault]]:
+    def tree(self, events: Iterable[Any]) -> tuple[Node, list[Fault]]:
+        """The root and the faults, from the parser's events. Raises PenmarkError, and what the parser raises."""
         stack = [_Open(1, [])]
         for event in events:
             line = event.start_mark.line + 1
@@ -86,7 +86,11 @@ class _Composer:
                     self._put(stack[-1], Node(closed.line, (0, 0), closed.value))
         top = stack[0].value
         assert isinstance(top, list)
-        return (top[0] if top else Node(1, (0, 0), None)), self.faults
+        if len(top) != 1:
+            raise PenmarkError(
+                "is not one YAML document", place=f"{self.place}:1", remedy="Keep one; remove the lines `---`."
+            )
+        return top[0], self.faults
 
     def _refuse(self, event: Any, line: int) -> None:
         if isinstance(event, ev.DocumentStartEvent) and (event.version is not None or event.tags):

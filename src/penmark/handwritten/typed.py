@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -37,11 +37,23 @@ _SPELLED = {
 }
 
 
+class Remark(NamedTuple):
+    """A fault in a record whose fields are each right: where in it, what, what to do."""
+
+    loc: Loc
+    fact: str
+    remedy: str | None = None
+
+
+Further = Mapping[type[BaseModel], Callable[[Any], Iterable[Remark]]]
+"""What else to ask of the records of a type, wherever in the file they stand."""
+
+
 class Sheet:
     """One file as nodes, and the faults found in it so far."""
 
-    def __init__(self, place: str, root: Node, faults: list[Fault]) -> None:
-        self.place, self.root, self.faults = place, root, faults
+    def __init__(self, place: str, root: Node, faults: list[Fault], further: Further) -> None:
+        self.place, self.root, self.faults, self.further = place, root, faults, further
 
     def record(self, model: type[M]) -> M | None:
         """The record, or None where it has faults of its own."""
@@ -105,7 +117,18 @@ class Sheet:
                 self.faults.append(self._unknown(node.line, key, fields, loc))
             else:
                 out[key] = self._typed(node, fields.get(key, other), (*loc, key))
+        if model is not None and model in self.further:
+            self._ask(model, out, loc)
         return out
+
+    def _ask(self, model: type[BaseModel], values: dict[str, Any], loc: Loc) -> None:
+        """Judge a part by itself, so that a fault elsewhere does not hide what is wrong here."""
+        try:
+            part = model.model_validate(values)
+        except ValidationError:
+            return  # told with the whole
+        for remark in self.further[model](part):
+            self.add((*loc, *remark.loc), remark.fact, remark.remedy)
 
     def _unknown(self, line: int, key: str, fields: Iterable[str], loc: Loc) -> Fault:
         around = _name(at(self.root, loc), loc[-1]) if loc else None
@@ -157,7 +180,7 @@ def _told(error: dict[str, Any]) -> tuple[str, str | None]:
             return "is empty", "Write a value, or remove the key where it has a default."
         case "literal_error":
             allowed = re.findall(r"'([^']*)'", str(context.get("expected", "")))
-            near = did_you_mean(given, allowed) if isinstance(given, str) else ""
+            near = did_you_mean(given, allowed) if isinstance(given, str) and not re.search("[0-9]", given) else ""
             return f"{shown} is not possible here{near}", f"Possible: {', '.join(allowed)}."
         case "string_pattern_mismatch":
             return f"{shown} is not {_SPELLED.get(str(context.get('pattern')), 'spelled as it must be')}", None

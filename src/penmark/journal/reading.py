@@ -30,6 +30,7 @@ BLOCK = 8 * 2**20
 WORKERS = 2
 """Threads that judge blocks; the digests of the chain are made beside them."""
 
+_READ = {name: kind for name, kind in form.TYPES.items() if name != "prev"}
 _COLUMNS = {kind: [name for name in form.FIELDS[kind] if name not in ("kind", "prev")] for kind in form.BULK}
 
 
@@ -157,7 +158,7 @@ def _sift(block: _Block) -> _Sifted:
     if not every:
         return _Sifted({}, [])
     try:
-        frame = pl.read_ndjson(block.data, schema=form.TYPES)
+        frame = pl.read_ndjson(block.data, schema=_READ)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return _Sifted({}, every)
     if frame.height != len(every):
@@ -184,8 +185,9 @@ def _sift(block: _Block) -> _Sifted:
 
 
 def _proven(kind: str) -> pl.Expr:
-    written = pl.struct(form.FIELDS[kind]).struct.json_encode().cast(pl.Binary)
-    same = (written == pl.col("_raw")) & (pl.col("prev") == pl.col("_expected"))
+    """True where the row, with the digest of the line before as its ``prev``, gives back the line."""
+    fields = [pl.col("_expected").alias("prev") if name == "prev" else pl.col(name) for name in form.FIELDS[kind]]
+    same = pl.struct(fields).struct.json_encode().cast(pl.Binary) == pl.col("_raw")
     return (same & form.sound(kind)).fill_null(False)
 
 

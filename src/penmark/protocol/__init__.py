@@ -18,7 +18,7 @@ from penmark.errors import PenmarkError, did_you_mean
 from penmark.handwritten import Remark
 from penmark.protocol.departing import Departure, departures, departures_csv, quarter
 from penmark.protocol.templates import TEMPLATES, Skeleton, UnknownTemplate, fill, followed, template
-from penmark.records import FORMAT, Arm, Protocol
+from penmark.records import FORMAT, Arm, Protocol, Quota, Words
 
 __all__ = [
     "TEMPLATES",
@@ -46,7 +46,7 @@ _PLACEHOLDER = re.compile(r"<[^<>\n]{1,200}>")
 
 def load(path: Path) -> Protocol:
     """The protocol that a person wrote. Raises FaultsError with every fault, ``protocol.yaml:17: …``."""
-    return handwritten.read(path, Protocol, _further)
+    return handwritten.read(path, Protocol, {Protocol: _whole, Arm: _arm, Quota: _quota, Words: _words})
 
 
 def canonical(protocol: Protocol) -> bytes:
@@ -94,37 +94,36 @@ def _placeholders(value: Any, path: str) -> Iterator[tuple[str, str]]:
                 yield from _placeholders(item, f"{path}.{key}".lstrip("."))
 
 
-def _further(protocol: Protocol) -> Iterator[Remark]:
-    """What no single field shows: limits that exclude everything, quotas for what the arm does not make."""
+# What no single field shows, asked of each part by itself.
+
+
+def _whole(protocol: Protocol) -> Iterator[Remark]:
     if protocol.format != FORMAT:
         yield Remark(
-            ("format",),
-            f"{protocol.format} is not the format of this release",
-            f"Leave the key out, or write {FORMAT}.",
+            ("format",), f"{protocol.format} is not the format of this release", f"Write {FORMAT}, or nothing."
         )
-    for number, arm in enumerate(protocol.arms):
-        yield from _arm(arm, ("arms", number))
     names = [authority.name for authority in protocol.authorities]
     for number, name in enumerate(names):
         if name in names[:number]:
             yield Remark(("authorities", number), "this authority is named twice", "Ask another one.")
 
 
-def _arm(arm: Arm, at: handwritten.Loc) -> Iterator[Remark]:
-    if arm.words is not None and arm.words.minimum > arm.words.maximum:
-        yield Remark((*at, "words"), f"the minimum, {arm.words.minimum}, is above the maximum, {arm.words.maximum}")
-    cells = [tuple(sorted(quota.where.items())) for quota in arm.quotas]
+def _words(words: Words) -> Iterator[Remark]:
+    if words.minimum > words.maximum:
+        yield Remark((), f"the minimum, {words.minimum}, is above the maximum, {words.maximum}", "Swap them.")
+
+
+def _quota(quota: Quota) -> Iterator[Remark]:
+    for key in quota.where:
+        if key not in SLICES:
+            fact = f"a quota cannot ask for `{key}`{did_you_mean(key, SLICES)}"
+            yield Remark(("where", key), fact, f"It can ask for {', '.join(SLICES)}.")
+
+
+def _arm(arm: Arm) -> Iterator[Remark]:
     for number, quota in enumerate(arm.quotas):
-        place = (*at, "quotas", number)
-        if cells[number] in cells[:number]:
-            yield Remark(place, "this quota stands twice", "Keep one of them.")
-        for key in quota.where:
-            if key not in SLICES:
-                yield Remark(
-                    place,
-                    f"a quota cannot ask for `{key}`{did_you_mean(key, SLICES)}",
-                    f"It can ask for {', '.join(SLICES)}.",
-                )
+        if quota.where in [each.where for each in arm.quotas[:number]]:
+            yield Remark(("quotas", number), "this quota stands twice", "Keep one of them.")
     if arm.generation is None:
         return
     for key, known in (
@@ -135,8 +134,5 @@ def _arm(arm: Arm, at: handwritten.Loc) -> Iterator[Remark]:
         for number, quota in enumerate(arm.quotas):
             name = quota.where.get(key)
             if name is not None and name not in known:
-                yield Remark(
-                    (*at, "quotas", number),
-                    f"the {key} {name!r} is not among those of the arm's generation{did_you_mean(name, known)}",
-                    f"Name one of {', '.join(dict.fromkeys(known))}.",
-                )
+                fact = f"the {key} {name!r} is not among those of the arm's generation{did_you_mean(name, known)}"
+                yield Remark(("quotas", number), fact, f"Name one of {', '.join(dict.fromkeys(known))}.")

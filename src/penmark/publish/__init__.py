@@ -42,10 +42,14 @@ def publish(place: study.Study, edition: study.Edition, out: Path, *, tar: bool 
     """
     if not edition.seal("evidence").exists():
         raise UsageError(
-            "the evidence is not sealed yet", place=str(edition.root), remedy="Run `penmark report` first: it closes the edition."
+            "the evidence is not sealed yet",
+            place=str(edition.root),
+            remedy="Run `penmark report` first: it closes the edition.",
         )
     if out.exists():
-        raise UsageError("is there already", place=str(out), remedy="Name another folder with --out, or move that one away.")
+        raise UsageError(
+            "is there already", place=str(out), remedy="Name another folder with --out, or move that one away."
+        )
     work = out.with_name(f".{out.name}.tmp")
     if work.exists():
         shutil.rmtree(work)
@@ -76,9 +80,13 @@ def _fill(place: study.Study, edition: study.Edition, out: Path) -> tuple[int, i
         _copy(edition.root / folder, out / folder, pattern)
     published = {row["id"]: row for row in frozen.documents if row["withheld"] is None}
     salts = _salts(place, published)
-    study.write(out / "seed.json", canon.encode({"beacon": promised.beacon, "seed": study.read(place.seed, limit=32).hex()}))
+    study.write(
+        out / "seed.json", canon.encode({"beacon": promised.beacon, "seed": study.read(place.seed, limit=32).hex()})
+    )
     if salts:
-        study.write_records(out / "salts.jsonl", [{"document": i, "salt": salts[i].hex()} for i in published if i in salts])
+        study.write_records(
+            out / "salts.jsonl", [{"document": i, "salt": salts[i].hex()} for i in published if i in salts]
+        )
     texts = dict(_texts(place, published, salts))
     study.write_texts(out / "texts", texts)
     _evidence(edition, out / "evidence", published, [d.name for d in promised.detectors])
@@ -109,14 +117,18 @@ def _texts(place: study.Study, published: dict[str, Any], salts: dict[str, bytes
     wanted = {row["address"]: row["id"] for row in published.values()}
     drafts = {row["provenance"]["draft_sha256"] for row in published.values() if row["provenance"]["kind"] == "edited"}
     seen: set[str] = set()
-    folders = [place.arm(name) for name in dict.fromkeys(row["arm"] for row in published.values())] + [place.private_texts]
+    folders = [place.arm(name) for name in dict.fromkeys(row["arm"] for row in published.values())] + [
+        place.private_texts
+    ]
     for folder in folders:
         for address, raw, where in study.read_texts(folder):
             if address not in wanted and address not in drafts:
                 continue
             salt = salts.get(wanted.get(address, ""))
             if (canon.keyed(salt, raw) if salt is not None else canon.sha256(raw)) != address:
-                raise PenmarkError("is not the text that was frozen", place=where, remedy="Restore the text from a copy.")
+                raise PenmarkError(
+                    "is not the text that was frozen", place=where, remedy="Restore the text from a copy."
+                )
             seen.add(address)
             yield address, raw
     for address in sorted((set(wanted) | drafts) - seen):
@@ -137,7 +149,11 @@ def _evidence(edition: study.Edition, out: Path, published: dict[str, Any], dete
             for _, value in study.records(path)
             if value["detector"] == detector and value["document"] in published
         }
-        lines = [canon.encode(kept[key]) + b"\n" for key in _readings(edition, detector) if key[0] in published and key in kept]
+        lines = [
+            canon.encode(kept[key]) + b"\n"
+            for key in _readings(edition, detector)
+            if key[0] in published and key in kept
+        ]
         for number, start in enumerate(range(0, len(lines), EVIDENCE_LINES), 1):
             part = b"".join(lines[start : start + EVIDENCE_LINES])
             study.write(out / f"{detector}-{number:04d}.jsonl.gz", study.gzipped(part))
@@ -171,12 +187,12 @@ def _tar(folder: Path) -> Path:
         raise ServiceError("is there already", place=str(path), remedy="Move it away, and pack the folder again.")
     part = path.with_name(f".{path.name}.tmp")
     with tarfile.open(part, "w", format=tarfile.USTAR_FORMAT) as archive:
-        for file in sorted((p for p in folder.rglob("*") if p.is_file()), key=lambda p: p.relative_to(folder).as_posix().encode()):
+        for file in sorted(
+            (p for p in folder.rglob("*") if p.is_file()), key=lambda p: p.relative_to(folder).as_posix().encode()
+        ):
             info = tarfile.TarInfo(f"{folder.name}/{file.relative_to(folder).as_posix()}")
             info.size, info.mtime, info.mode = file.stat().st_size, 0, 0o644
             with file.open("rb") as data:
                 archive.addfile(info, data)
     part.rename(path)
     return path
-
-

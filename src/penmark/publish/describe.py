@@ -60,12 +60,19 @@ def _readme(promised: Protocol, frozen: manifest.Manifest, out: Path) -> str:
     announced = read_seal(study.Edition(out), "corpus").announced
     public = "" if announced is not None else " The protocol was not publicly pre-registered."
     tokens = sorted(p.name for p in (out / "seals").glob("*.tsr"))
-    openssl = "\n".join(f"    openssl ts -verify -data seals/{_seal_of(t)}.json -in seals/{t} -CAfile ROOT.pem" for t in tokens)
+    openssl = "\n".join(
+        f"    openssl ts -verify -data seals/{_seal_of(t)}.json -in seals/{t} -CAfile ROOT.pem" for t in tokens
+    )
     withheld = sum(row["withheld"] is not None for row in frozen.documents)
-    held = "All texts are in `texts/`." if withheld == 0 else "Some texts are withheld; `tables/documents.csv` says which and why."
+    held = (
+        "All texts are in `texts/`."
+        if withheld == 0
+        else "Some texts are withheld; `tables/documents.csv` says which and why."
+    )
     return f"""# {promised.title}
 
-Edition {promised.edition} of the study {promised.study}: how often AI-text detectors call human writing AI, and how often they find AI writing.
+Edition {promised.edition} of the study {promised.study}: how often AI-text detectors call human writing AI, and how
+often they find AI writing.
 {when}{public}
 
 ## What was found
@@ -95,9 +102,9 @@ The whole of it, with the plots, is in `report/index.html`; every score is in `t
 
 ## Where things are
 
-`protocol.yaml` is what was promised, `detectors/` the facts of each detector as sealed, `manifest.jsonl` the documents, `journal/` every attempt and
-answer, `evidence/` the raw answers, `seals/` the digests with their timestamps, `tables/` the numbers. `seed.json` reveals the secret from which the
-scan order follows. Texts have licences of their own: see the provenance column of `tables/documents.csv`.
+`protocol.yaml` is what was promised, `detectors/` the facts of each detector as sealed, `manifest.jsonl` the documents,
+`journal/` every attempt and answer, `evidence/` the raw answers, `seals/` the digests with their timestamps, `tables/`
+the numbers. `seed.json` reveals the secret from which the scan order follows. Texts have licences of their own: see the provenance column of `tables/documents.csv`.
 """
 
 
@@ -151,7 +158,11 @@ def _datapackage(promised: Protocol, tables: dict[str, list[str]]) -> dict[str, 
 def _croissant(promised: Protocol, tables: dict[str, list[str]], out: Path) -> dict[str, Any]:
     """Croissant 1.0 (MLCommons) metadata: the tables as file objects and record sets."""
     return {
-        "@context": {"@vocab": "https://schema.org/", "cr": "http://mlcommons.org/croissant/", "sc": "https://schema.org/"},
+        "@context": {
+            "@vocab": "https://schema.org/",
+            "cr": "http://mlcommons.org/croissant/",
+            "sc": "https://schema.org/",
+        },
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": f"{promised.study}-{promised.edition}",
@@ -186,9 +197,8 @@ def _croissant(promised: Protocol, tables: dict[str, list[str]], out: Path) -> d
     }
 
 
-_LICENCE = """The tables, journals, seals and pages of this bundle may be used by anyone for any purpose (CC0 1.0, public domain dedication:
-creativecommons.org/publicdomain/zero/1.0). The texts and the vendors' raw answers are not ours to license: each text has the
+_LICENCE = """The tables, journals, seals and pages of this bundle may be used by anyone for any purpose (CC0 1.0, the public domain
+dedication: creativecommons.org/publicdomain/zero/1.0). The texts and the vendors' raw answers are not ours to license: each text has the
 licence that its provenance names (tables/documents.csv), and raw answers stand here as evidence for what was measured.
 verify.py is part of penmark and stands under the Apache License 2.0.
 """
-

@@ -48,7 +48,7 @@ class Citing:
         return Markup('<span data-fixed="">{}</span>').format(text)
 
     def strip(self, path: str, row: int, names: tuple[str, str, str]) -> Markup:
-        """A rate as a dot and its interval as a line, on a scale from 0 to 100 %; only the scale where there is no rate."""
+        """A rate as a dot, its interval as a line, on a scale from 0 to 100 %; the scale alone without a rate."""
         rate, low, high = (f"{path}:{row}:{name}" for name in names)
         marks = Markup("")
         if self._sources.cell(rate) != "":

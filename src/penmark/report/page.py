@@ -29,9 +29,10 @@ TABLES = {
     "DOCUMENTS": "tables/documents.csv",
     "AGREEMENT": "tables/agreement.csv",
     "DEPARTURES": "tables/departures.csv",
+    "UNITS": "tables/units.csv",
     "WARNINGS": "tables/warnings.csv",
 }
-"""The tables that the page cites. ``warnings.csv`` (rule, detector, arm, message) may be absent."""
+"""The tables that the page cites. The last two may be absent; ``warnings.csv``: rule, detector, arm, message."""
 SLICES = 600
 """Rows of slices that a page shows; all of them are in the table."""
 FIRST = 3
@@ -45,7 +46,7 @@ def page(edition: study.Edition, tables: Mapping[str, bytes], *, recomputed: Col
 
     ``tables``: bytes by path (``tables/table1.csv`` …), those of docs/format.md, 9, and where there are warnings
     ``tables/warnings.csv``. ``recomputed``: detectors whose boundary is not the promised one; every table then says so.
-    Raises PenmarkError for a file that is missing or not as the format has it, UsageError where jinja2 is not installed.
+    Raises PenmarkError for a file that is missing or not as the format has it, UsageError without jinja2.
     """
     sources = display.Sources(lambda path: tables[path] if path in tables else study.read(edition.root / path))
     told = {**_results(sources, tables, recomputed), **_detectors(edition, sources), **_changes(edition, sources)}
@@ -71,19 +72,26 @@ def _template() -> Any:
     try:
         import jinja2
     except ImportError:
-        raise UsageError("the page needs jinja2, which is not installed", remedy="pip install 'penmark[report]'") from None
+        raise UsageError(
+            "the page needs jinja2, which is not installed", remedy="pip install 'penmark[report]'"
+        ) from None
     loader = jinja2.PackageLoader("penmark.report", "")
-    place = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
+    place = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True
+    )
     return place.get_template("page.html.jinja")
 
 
 def _results(sources: display.Sources, tables: Mapping[str, bytes], recomputed: Collection[str]) -> dict[str, Any]:
     protocol = _protocol(sources)
     held: dict[str, list[Row]] = {
-        name: list(enumerate(sources.rows(TABLES[name]), 1)) for name in ("T1", "T2", "RATES", "AGREEMENT", "DEPARTURES")
+        name: list(enumerate(sources.rows(TABLES[name]), 1))
+        for name in ("T1", "T2", "RATES", "AGREEMENT", "DEPARTURES")
     }
     table1 = held["T1"]
-    kinds = sources.table(TABLES["DOCUMENTS"]).select("arm", "kind", "grade").unique().sort("arm", "kind", "grade").rows()
+    kinds = (
+        sources.table(TABLES["DOCUMENTS"]).select("arm", "kind", "grade").unique().sort("arm", "kind", "grade").rows()
+    )
     archive = {arm for arm, kind, _ in kinds if kind == "archive"}
     sliced = [(row, t) for row, t in held["RATES"] if t["slice_by"] != ""]
     whole = [(row, t) for row, t in held["RATES"] if t["slice_by"] == ""]
@@ -117,6 +125,7 @@ def _results(sources: display.Sources, tables: Mapping[str, bytes], recomputed: 
         "agreement": list(agreement.values()),
         "grades": {a.name: [(kind, grade) for arm, kind, grade in kinds if arm == a.name] for a in protocol.arms},
         "departures": held["DEPARTURES"],
+        "units": list(enumerate(sources.rows(TABLES["UNITS"]), 1)) if TABLES["UNITS"] in tables else [],
         "warnings": list(enumerate(sources.rows(TABLES["WARNINGS"]), 1)) if TABLES["WARNINGS"] in tables else None,
     }
 
@@ -158,7 +167,9 @@ def _detectors(edition: study.Edition, sources: display.Sources) -> dict[str, An
                 if ruled
                 else (path, "/card/boundary/confidence"),
                 "scale": sealed.card.scale is not None and t["boundary"] != "verdict",
-                "towards": "AI" if sealed.card.scale is not None and sealed.card.scale.direction == "ai" else "human writing",
+                "towards": "AI"
+                if sealed.card.scale is not None and sealed.card.scale.direction == "ai"
+                else "human writing",
                 "limits": [key for key, value in sealed.card.limits.model_dump().items() if value is not None],
                 "plugin": sealed.plugin is not None,
                 "notes": sealed.card.notes != "",
@@ -170,6 +181,10 @@ def _detectors(edition: study.Edition, sources: display.Sources) -> dict[str, An
 def _changes(edition: study.Edition, sources: display.Sources) -> dict[str, Any]:
     """What is told of screening, deviations, amendments and seals."""
     findings: dict[tuple[str, str], list[int]] = {}
+    if not {"severity", "rule", "message"} <= set(sources.table("screening.csv").columns):
+        raise PenmarkError(
+            "is not a table of findings", place=str(edition.screening), remedy="Run `penmark screen` again."
+        )
     for row, t in enumerate(sources.rows("screening.csv"), 1):
         findings.setdefault((t["severity"], t["rule"]), []).append(row)
     deviations = study.records(edition.deviations) if edition.deviations.is_file() else ()
@@ -184,9 +199,12 @@ def _changes(edition: study.Edition, sources: display.Sources) -> dict[str, Any]
     ]
     return {
         "screening": [
-            {"severity": severity, "rule": rule, "rows": rows[:FIRST]} for (severity, rule), rows in sorted(findings.items())
+            {"severity": severity, "rule": rule, "rows": rows[:FIRST]}
+            for (severity, rule), rows in sorted(findings.items())
         ],
-        "deviations": [(f"deviations.jsonl:{number}", value.get("detector") is not None) for number, value in deviations],
+        "deviations": [
+            (f"deviations.jsonl:{number}", value.get("detector") is not None) for number, value in deviations
+        ],
         "amendments": [f"amendments/{name}" for name in amendments],
         "seals": seals,
         "tokens": tokens,

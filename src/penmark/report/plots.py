@@ -24,7 +24,8 @@ def headline(
 ) -> dict[str, Any]:
     """The figure of one truth: all texts pooled, then each headline arm alone where there is more than one.
 
-    ``whole``: rows of rates.csv for whole arms. ``archive``: arms that hold archive text. ``own``: the operator's detectors.
+    ``whole``: rows of rates.csv for whole arms. ``archive``: arms that hold archive text.
+    ``own``: the operator's detectors.
     """
     title, pooled = _TITLES[truth]
     public = truth == "human" and any(arm in archive for arm in arms)
@@ -40,12 +41,14 @@ def headline(
     for arm in arms if len(arms) > 1 else []:
         lines = [_line(row, t, why(t), arm in archive, own) for row, t in whole if t["arm"] == arm]
         if lines:
-            parts.append({"path": "tables/rates.csv", "names": ONE_ARM, "arm": lines[0]["row"], "mix": None, "lines": lines})
+            parts.append(
+                {"path": "tables/rates.csv", "names": ONE_ARM, "arm": lines[0]["row"], "mix": None, "lines": lines}
+            )
     return {"title": title, "pooled": pooled, "parts": parts, "archive": public}
 
 
 def groups(table2: list[Row], own: Collection[str]) -> list[dict[str, Any]]:
-    """One plot for each kind of text in Table 2, in the order of the table; in each, the detectors as they stand there."""
+    """One plot for each kind of text in Table 2, in its order; in each, the detectors as they stand there."""
     found: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row, t in table2:
         line = _line(row, t, why(t), "archive" in t["group"], own)

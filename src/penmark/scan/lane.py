@@ -264,12 +264,12 @@ class Lane:
         self._lines.append(line)
         self.tally.recovered += 1
 
-    def close(self, ended: str) -> None:
+    def close(self, ended: str, error: PenmarkError | None = None) -> None:
         """Write what is known and the stop line, once; answers that come later are lost, and their pairs in doubt."""
         with self._lock:
             if self.tally.ended is not None:
                 return
-            self.tally.ended = ended
+            self.tally.ended, self.tally.error = ended, error or self.tally.error
             try:
                 if not self._closed:
                     self._settle()

@@ -68,6 +68,7 @@ def _lanes(
     """A lane, with its start line, for each detector that may be asked."""
     edition, documents = made.ground.edition, made.documents
     texts = Texts(place, documents)
+    files.callback(texts.close)
     kept = {
         name: evidence.Writer(edition.evidence, journal.file_name(name, made.shard).removesuffix(".jsonl"))
         for name in made.parts
@@ -77,7 +78,8 @@ def _lanes(
         raise _outside(made.ground)
     lanes: dict[str, Lane] = {}
     for name, part in made.parts.items():
-        if made.stopped(part) is not None and not answered[name]:
+        to_do = made.stopped(part) is None and next(made.items(part), None) is not None
+        if not to_do and not answered[name]:
             continue
         path = edition.journals / journal.file_name(name, made.shard)
         writer = files.enter_context(journal.Writer(path, made.ground.corpus_sha256))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.resources
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -97,11 +97,26 @@ def run(place: Study, edition: Edition, wanted: Iterable[str]) -> list[Practised
 
 def counts(edition: Edition) -> dict[str, int]:
     """How many practice readings each detector has given in this edition, over all pilots."""
-    if not edition.pilot.is_dir():
-        return {}
-    evidence_files = re.compile(r".*-\d{4}\.jsonl")
-    paths = [p for p in sorted(edition.pilot.glob("*.jsonl")) if not evidence_files.fullmatch(p.name)]
-    return {p.stem: journal.read(p, FIRST_PREV).readings.height for p in paths if p.stat().st_size > 0}
+    return {name: readings.height for name, readings in _readings(edition)}
+
+
+def paces(edition: Edition) -> dict[str, float]:
+    """Seconds that each detector took for a practice text, on average."""
+    found: dict[str, float] = {}
+    for name, readings in _readings(edition):
+        took = readings.select(
+            (pl.col("got_at").str.to_datetime(time_zone="UTC") - pl.col("sent_at").str.to_datetime(time_zone="UTC")).mean()
+        ).item()
+        if took is not None:
+            found[name] = took.total_seconds()
+    return found
+
+
+def _readings(edition: Edition) -> Iterator[tuple[str, pl.DataFrame]]:
+    evidence_file = re.compile(r".*-\d{4}\.jsonl")
+    for path in sorted(edition.pilot.glob("*.jsonl")) if edition.pilot.is_dir() else ():
+        if not evidence_file.fullmatch(path.name) and path.stat().st_size > 0:
+            yield path.stem, journal.read(path, FIRST_PREV).readings
 
 
 def _runs(path: Path) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from penmark import canon, cards, errors, frozen
@@ -73,6 +73,11 @@ class Plan:
             "to_ask": to_do["to_ask"],
         }
 
+    def reasons(self, part: Part) -> dict[str, int]:
+        """Why documents of the shard are not scannable, and how many; most first."""
+        there = Counter(part.skips[position] for position in self.order if position in part.skips)
+        return dict(there.most_common())
+
     def stopped(self, part: Part) -> str | None:
         """Why nothing more may be asked of this detector, by the promise; or None."""
         changes = part.standing.changes
@@ -107,24 +112,31 @@ def make(place: Study, ground: Ground, names: Iterable[str], shard: str = "1/1")
     return Plan(ground, documents, shard, order, parts)
 
 
-def chosen(promised: Protocol, cards_of: dict[str, SealedCard], wanted: Iterable[str]) -> list[str]:
-    """The detectors to ask: those ``wanted``, or all that a plugin asks. Sorted by name.
-
-    Raises UsageError for a name that is not in the promise, or that only people can ask.
-    """
+def named(promised: Protocol, wanted: Iterable[str]) -> list[str]:
+    """``wanted``, sorted. Raises UsageError for a name that is not in the promise."""
     known = [detector.name for detector in promised.detectors]
-    names = sorted(set(wanted)) or sorted(name for name in known if cards_of[name].card.ask.by == "plugin")
-    for name in names:
+    for name in sorted(set(wanted)):
         if name not in known:
             raise UsageError(
                 f"there is no detector {name!r} in the promise{errors.did_you_mean(name, known)}",
                 remedy=f"It has: {', '.join(sorted(known))}.",
             )
+    return sorted(set(wanted))
+
+
+def chosen(promised: Protocol, cards_of: Mapping[str, SealedCard], wanted: Iterable[str]) -> list[str]:
+    """The detectors to ask: those ``wanted``, or all that a plugin asks. Sorted by name.
+
+    Raises UsageError for a name that is not in the promise, or that only people can ask.
+    """
+    names = named(promised, wanted)
+    for name in names:
         if cards_of[name].card.ask.by == "people":
             raise UsageError(
                 f"{name} is asked by people, not by a program",
                 remedy=f"Type its answers into a table and import it: `penmark record FILE --detector {name}`.",
             )
+    names = names or sorted(name for name, sealed in cards_of.items() if sealed.card.ask.by == "plugin")
     if not names:
         raise UsageError(
             "no detector of this study is asked by a program", remedy="Import the answers with `penmark record FILE`."

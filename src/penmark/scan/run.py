@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from penmark.errors import ServiceError
 from penmark.records import Head
 from penmark.scan import standing
 from penmark.scan.lane import Lane, Tally
@@ -33,7 +34,6 @@ class Ended:
     tally: Tally
     counts: dict[str, int]
     in_doubt: list[str]
-    why: str
     changes: list[str]
 
 
@@ -45,6 +45,11 @@ class Scan:
         self._lanes, self._patience = lanes, patience
         self._stop, self._wake = threading.Event(), threading.Event()
         self._signals = 0
+
+    @property
+    def begun(self) -> bool:
+        """False where nothing is left to ask, and nothing was written."""
+        return bool(self._lanes)
 
     def run(self, tell: Callable[[Lane, Part], None] = lambda lane, part: None) -> list[Ended]:
         """Ask until all is done. ``tell`` is called by the lanes, each from its own thread, after each group of answers.
@@ -82,7 +87,11 @@ class Scan:
                 if self._signals > 1:
                     lane.close("interrupted; the call in flight was left")
                 elif since is not None and time.monotonic() - since > self._patience:
-                    lane.close(f"no answer for {self._patience:g} seconds")
+                    hung = ServiceError(
+                        f"{lane.promised.detector} gave no answer for {self._patience:g} seconds and was left alone",
+                        remedy="Its document is in doubt. See what is wrong with it, then run the same command again.",
+                    )
+                    lane.close(f"no answer for {self._patience:g} seconds", hung)
 
     @contextlib.contextmanager
     def _signalled(self) -> Iterator[None]:
@@ -107,10 +116,10 @@ class Scan:
         name, ground, plan = part.detector.name, self.plan.ground, self.plan
         stopped, lane = plan.stopped(part), self._lanes.get(name)
         part.standing = standing.look(ground.edition.journals, name, plan.shard, plan.documents, ground.corpus_sha256)
-        tally = Tally(ended=stopped) if lane is None else lane.tally
+        tally = Tally(ended=stopped or "nothing was left to ask") if lane is None else lane.tally
         says = ground.protocol.on_version_change
         changes = [
             f"the version changed from {c.expected} to {c.seen} (document {c.document}); the promise says: {says}"
             for c in part.standing.changes
         ]
-        return Ended(name, tally, plan.counts(part), plan.in_doubt(part), tally.ended or "not begun", changes)
+        return Ended(name, tally, plan.counts(part), plan.in_doubt(part), changes)

@@ -17,9 +17,15 @@ _CLEAR = 1e-12
 
 
 def called(answers: pl.DataFrame, card: Card, rule: Rule) -> pl.DataFrame:
-    """The calls of ``answers`` (columns ``score``, ``label``), row by row: ``call``, ``call_lenient`` ("ai", "not-ai" or
-    null), ``uncertain``, and ``why_not``, which is null where there is a call."""
-    alike = answers.select("score", "label", *_alike(card, rule))
+    """The calls of ``answers`` (columns ``score``, ``label``), row by row.
+
+    ``call`` and ``call_lenient`` ("ai", "not-ai" or null), ``uncertain``, and ``why_not``, null where there is a call.
+    """
+    alike = answers.select("score", "label", side=_side(answers.get_column("score"), card, rule))
+    if rule.kind == "boundary":
+        alike = alike.with_columns(exact=pl.when(pl.col("side").is_null()).then("score"))
+    else:  # the score says nothing
+        alike = alike.with_columns(exact=pl.lit(None, dtype=pl.String))
     kinds = alike.group_by("side", "exact", "label").agg(pl.col("score").first())
     calls = [cards.call(card, rule, score, label) for score, label in kinds.select("score", "label").iter_rows()]
     judged = kinds.drop("score").with_columns(
@@ -32,19 +38,21 @@ def called(answers: pl.DataFrame, card: Card, rule: Rule) -> pl.DataFrame:
     return found.select("call", "call_lenient", "uncertain", "why_not")
 
 
-def _alike(card: Card, rule: Rule) -> list[pl.Expr]:
-    """``side``: between which thresholds a score lies, or null; ``exact``: then its characters, else null."""
-    if rule.kind == "verdict":  # the score says nothing
-        return [pl.lit(0, dtype=pl.Int8).alias("side"), pl.lit(None, dtype=pl.String).alias("exact")]
-    scale, score = card.scale, pl.col("score")
-    low, high = (None, None) if scale is None else (scale.low, scale.high)
-    number = pl.when(score.str.contains(_PLAIN)).then(score.cast(pl.Float64, strict=False))
-    thresholds = [float(digits) for digits in (low, rule.value, high) if digits is not None]
-    clear = pl.all_horizontal((number - at).abs() > abs(at) * _CLEAR for at in thresholds)
-    inside = pl.lit(True)
-    if low is not None:
-        inside &= number > float(low)
-    if high is not None:
-        inside &= number < float(high)
-    side = pl.when(clear & inside).then((number > float(rule.value or 0)).cast(pl.Int8))
-    return [side.alias("side"), pl.when(side.is_null()).then(score).alias("exact")]
+def _side(score: pl.Series, card: Card, rule: Rule) -> pl.Series:
+    """On which side of the boundary a score lies, 0 or 1; null where that is not plain to see."""
+    if rule.kind == "verdict":
+        return pl.repeat(None, len(score), dtype=pl.Int8, eager=True)
+    ends = (None, None) if card.scale is None else (card.scale.low, card.scale.high)
+    number = score.set(~score.str.contains(_PLAIN), None).cast(pl.Float64)
+    least, most = ends
+    plain = pl.repeat(True, len(score), eager=True)
+    for digits, inside in ((least, number.__gt__), (most, number.__lt__)):
+        if digits is not None:
+            plain &= inside(float(digits)) & _clear(number, float(digits))
+    boundary = float(rule.value or 0)
+    plain &= _clear(number, boundary)
+    return (number > boundary).cast(pl.Int8).set(~plain.fill_null(False), None)
+
+
+def _clear(number: pl.Series, threshold: float) -> pl.Series:
+    return (number - threshold).abs() > abs(threshold) * _CLEAR

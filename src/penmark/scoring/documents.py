@@ -41,18 +41,18 @@ def read(edition: Edition, protocol: Protocol) -> pl.DataFrame:
     head = canon.decode(next(lines, b""), place=place)
     if not isinstance(head, dict) or set(head) != _HEADER or head["kind"] != "manifest":
         raise PenmarkError("is not the head of a manifest", place=place, remedy=_REMEDY)
-    rows: list[tuple[Any, ...]] = []
+    held: list[Any] = []  # cell after cell: a million small tuples would keep the garbage collector busy
     faults: list[Fault] = []
     for number, line in enumerate(lines, 2):
         try:
-            rows.append(_row(line, truths))
+            held.extend(_row(line, truths))
         except (ValueError, KeyError, TypeError, AttributeError):
             faults += _wrong(line, f"{edition.manifest}:{number}", truths)
             if len(faults) >= _MAX_FAULTS:
                 break
     if faults:
         raise FaultsError(faults)
-    frame = _frame(rows, edition)
+    frame = _frame(held, edition)
     if frame.height != head["documents"]:
         fact = f"{frame.height} documents; its head says {head['documents']}"
         raise PenmarkError(fact, place=str(edition.manifest), remedy=_REMEDY)
@@ -106,18 +106,17 @@ def _row(line: bytes, truths: Mapping[str, str]) -> tuple[Any, ...]:
     )
 
 
-def _frame(rows: list[tuple[Any, ...]], edition: Edition) -> pl.DataFrame:
-    columns = zip(*rows, strict=True) if rows else [()] * len(COLUMNS)
+def _frame(held: list[Any], edition: Edition) -> pl.DataFrame:
+    width = len(COLUMNS)
     try:
-        return pl.DataFrame(
-            [pl.Series(name, list(held), dtype=COLUMNS[name]) for name, held in zip(COLUMNS, columns, strict=True)]
-        )
+        return pl.DataFrame([pl.Series(name, held[at::width], dtype=COLUMNS[name]) for at, name in enumerate(COLUMNS)])
     except (TypeError, OverflowError):
+        rows = (held[at : at + width] for at in range(0, len(held), width))
         faults = [fault for number, row in enumerate(rows, 2) for fault in _types(row, f"{edition.manifest}:{number}")]
         raise FaultsError(faults[:_MAX_FAULTS]) from None
 
 
-def _types(row: tuple[Any, ...], place: str) -> list[Fault]:
+def _types(row: list[Any], place: str) -> list[Fault]:
     wrong = [
         name
         for (name, kind), value in zip(COLUMNS.items(), row, strict=True)

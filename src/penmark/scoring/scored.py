@@ -21,7 +21,8 @@ from penmark.errors import Fault, FaultsError, PenmarkError, UsageError, did_you
 from penmark.journal import Journal
 from penmark.records import Card, Detector, Head, Protocol, Rule, Seal
 from penmark.scoring import documents
-from penmark.scoring.states import Lines, Version, faults, moment, versions
+from penmark.scoring.lines import Lines, faults
+from penmark.scoring.states import Version, moment, versions
 from penmark.study import Edition
 
 
@@ -29,8 +30,8 @@ from penmark.study import Edition
 class Scored:
     """An edition, scored. ``documents``: one row a document, the columns of documents.csv, in manifest order.
 
-    ``versions``: by detector's name, then by first appearance. ``heads``: lines and last digest of each journal, by file
-    name. ``boundaries``: those that were asked for instead of the promised ones ({} in earnest).
+    ``versions``: by detector's name, then by first appearance. ``heads``: lines and last digest of each journal, by
+    file name. ``boundaries``: those that were asked for instead of the promised ones ({} in earnest).
     """
 
     protocol: Protocol
@@ -46,7 +47,7 @@ class Scored:
         return self.protocol.level
 
     def pairs(self) -> pl.DataFrame:
-        """Every pair in one frame: ``detector``, ``version``, ``document``, ``arm``, then the columns of Version.pairs."""
+        """Every pair in one frame: ``detector``, ``version``, ``document``, ``arm``, the columns of Version.pairs."""
         held = self.documents.select(pl.col("id").alias("document"), "arm")
         return pl.concat(
             held.select(
@@ -87,7 +88,7 @@ def score(edition: Edition, boundaries: Mapping[str, str] | None = None) -> Scor
         mine = [*_other_card(edition, name, journals), *faults(lines, frame.get_column("address"))]
         if not mine:
             card, rule = judging[name]
-            found[name] = versions(lines, promised.detector(name), card, rule, frame.height)
+            found[name] = versions(lines, promised.detector(name), card, rule)
             late = late or _any_before(lines.readings, sealed_at)
         wrong += mine
     if wrong:

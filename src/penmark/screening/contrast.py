@@ -130,7 +130,7 @@ def _format(
         told = ", ".join(
             f"{arm.name} {tallies[arm.name].features[feature]} of {tallies[arm.name].texts}" for arm in arms
         )
-        message = f"{feature} tells human from AI arms: {told}"
+        message = f"human and AI arms differ in this: {feature} ({told})"
         found.add("format-contrast", Where(), message, _MATCH)
 
 

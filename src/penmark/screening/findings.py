@@ -118,10 +118,12 @@ class Findings:
 
     def ordered(self) -> list[Finding]:
         """All: errors first, then by rule, arm as promised, row, and message."""
-        return sorted(
-            self._found,
-            key=lambda f: (f.severity, f.rule, self._order.get(f.arm, len(self._order)), f.arm, f.row or 0, f.message),
-        )
+        return sorted(self._found, key=self._rank)
+
+    def _rank(self, finding: Finding) -> tuple[str, str, int, str, int, str]:
+        arm = self._order.get(finding.arm, len(self._order))
+        row = finding.row if finding.row is not None else 0
+        return finding.severity, finding.rule, arm, finding.arm, row, finding.message
 
 
 def to_csv(findings: Iterable[Finding], *, private: bool = False) -> bytes:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from penmark import provenance, study
+from penmark import canon, provenance, study
 from penmark.errors import PenmarkError
 from penmark.records import Arm, Document, Protocol
 from penmark.screening.findings import Findings, Where
@@ -76,13 +77,15 @@ class Ledger:
         cells: list[Counter[tuple[str | None, ...]]] = [Counter() for _ in arm.quotas]
         claims = self._claims(place, arm)
         dates: list[str] = []
+        said: dict[str, list[Where]] = {}  # what the source says against the record, and of which documents
         count = 0
         for row, document in self._documents(place, arm, file):
             count += 1
             where = Where(arm.name, document.id, file, row, document.attested and document.withheld is not None)
             self._enter(document, where, number)
             self._judge(document, arm, where)
-            _claimed(claims.pop(document.id, {}), document, arm, where, self.found)
+            for message in _against(claims.get(document.id, {}), document, arm):
+                said.setdefault(message, []).append(where)
             for unit, values in units.items():
                 value = getattr(document.provenance, unit, None) if unit == "prompt" else document.facet(unit)
                 if value is not None:
@@ -91,6 +94,7 @@ class Ledger:
                 cell[tuple(document.facet(name) for name in sorted(quota.where))] += 1
             if document.provenance.kind == "archive":
                 dates.append(document.provenance.evidence_date)
+        self._said(arm, said, count, Where(arm.name, file=file))
         self._sizes(arm, count, cells, Where(arm.name, file=file))
         self._units(arm, units, Where(arm.name, file=file))
         late = [date for date in dates if date >= _OLD]
@@ -102,27 +106,28 @@ class Ledger:
             remedy = "Find older copies; else the rates of this arm are of text that is said to be human."
             self.found.add("age-not-shown", Where(arm.name, file=file), message, remedy)
 
-    def _documents(self, place: Study, arm: Arm, file: str) -> list[tuple[int, Document]]:
-        path, documents = place.documents(arm.name), []
-        if path.exists():
+    def _documents(self, place: Study, arm: Arm, file: str) -> Iterator[tuple[int, Document]]:
+        for row, line in self._lines(place, arm, file):
             try:
-                for row, line in study.lines(path):
-                    try:
-                        study.canon.decode(line, place=f"{file}:{row}")
-                        document = Document.model_validate_json(line)
-                    except ValidationError as error:
-                        told = str(study.validated(file, error.errors(include_url=False)).faults[0].fact)
-                        self._invalid(arm, file, row, told)
-                    except PenmarkError as error:
-                        self._invalid(arm, file, row, error.faults[0].fact)
-                    else:
-                        if document.arm == arm.name:
-                            documents.append((row, document))
-                        else:
-                            self._invalid(arm, file, row, f"the record says it is of the arm {document.arm}")
+                canon.decode(line, place=file)
+                document = Document.model_validate_json(line)
+            except ValidationError as error:
+                told = study.validated(file, error.errors(include_url=False)).faults
+                self._invalid(arm, file, row, "; ".join(str(fault).removeprefix(f"{file}: ") for fault in told))
             except PenmarkError as error:
-                self._invalid(arm, file, None, error.faults[0].fact)
-        return documents
+                self._invalid(arm, file, row, error.faults[0].fact)
+            else:
+                if document.arm == arm.name:
+                    yield row, document
+                else:
+                    self._invalid(arm, file, row, f"the record says it is of the arm {document.arm}")
+
+    def _lines(self, place: Study, arm: Arm, file: str) -> Iterator[tuple[int, bytes]]:
+        path = place.documents(arm.name)
+        try:
+            yield from study.lines(path) if path.exists() else ()
+        except PenmarkError as error:
+            self._invalid(arm, file, None, error.faults[0].fact)
 
     def _invalid(self, arm: Arm, file: str, row: int | None, fact: str) -> None:
         where = Where(arm.name, file=file, row=row)
@@ -178,6 +183,16 @@ class Ledger:
             message = f"the model stopped for length (finish reason {made.finish_reason})"
             self.found.add("cut-off", where, message, "Replace it by the protocol's rule; texts are not completed.")
 
+    def _said(self, arm: Arm, said: dict[str, list[Where]], count: int, where: Where) -> None:
+        """One finding for the arm where its source says the same of every document, else one for each document."""
+        remedy = "Find out which is right; the truth of an arm is what the protocol says."
+        for message, places in said.items():
+            if len(places) == count > 1:
+                self.found.add("contradictory-provenance", where, f"{message} (all {count} documents)", remedy)
+            else:
+                for place in places:
+                    self.found.add("contradictory-provenance", place, message, remedy)
+
     def _sizes(self, arm: Arm, count: int, cells: list[Counter[tuple[str | None, ...]]], where: Where) -> None:
         if count != arm.documents:
             message = f"{count} documents; the promise is {arm.documents}"
@@ -210,30 +225,26 @@ class Ledger:
                 self.found.add("repeated-unit", where, message, remedy)
 
 
-def _claimed(claims: dict[str, str], document: Document, arm: Arm, where: Where, found: Findings) -> None:
-    """Hold what the source says of a text against truth and provenance."""
-    remedy = "Find out which is right; the truth of an arm is what the protocol says."
+def _against(claims: dict[str, str], document: Document, arm: Arm) -> Iterator[str]:
+    """What a source says of a text that truth or provenance contradict."""
     made = document.facet("model")
     for name, value in sorted(claims.items()):
         if name == "claimed_kind":
-            said = _said(value)
-            if said != arm.truth and said is not None:
-                message = f"the source calls the text {value!r}; the arm's truth is {arm.truth}"
-                found.add("contradictory-provenance", where, message, remedy)
+            truth = _truth(value)
+            if truth is not None and truth != arm.truth:
+                yield f"the source calls the text {value!r}; the arm's truth is {arm.truth}"
         elif name == "claimed_model":
             if made is not None and _plain(made) != _plain(value):
-                message = f"the source names the model {value!r}; the provenance says {made!r}"
-                found.add("contradictory-provenance", where, message, remedy)
-            elif made is None and arm.truth == "human" and _said(value) != "human":
-                message = f"the source names a model, {value!r}; the arm's truth is human"
-                found.add("contradictory-provenance", where, message, remedy)
+                yield f"the source names the model {value!r}; the provenance says {made!r}"
+            elif made is None and arm.truth == "human" and _truth(value) != "human":
+                yield f"the source names a model, {value!r}; the arm's truth is human"
         else:
             shown = value if len(value) <= 60 else value[:60] + "…"
-            message = f"the source says {name.removeprefix('claimed_')} {shown!r}, which {document.provenance.kind} text has not"
-            found.add("contradictory-provenance", where, message, remedy)
+            told = f"the source says {name.removeprefix('claimed_')} {shown!r}"
+            yield f"{told}, which {document.provenance.kind} text does not have"
 
 
-def _said(value: str) -> str | None:
+def _truth(value: str) -> str | None:
     """The truth that a source's own word for a text means, where it is plain."""
     words = set(re.findall(r"[a-z]+", value.lower()))
     if words & {"mixed", "edited", "polished", "assisted"}:

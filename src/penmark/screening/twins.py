@@ -102,7 +102,7 @@ class Twins:
 def verified(
     sketches: Sketches, pairs: list[tuple[int, int]], texts: Iterator[tuple[int, str]]
 ) -> Iterator[tuple[int, int, float]]:
-    """The candidates that share at least SHARED of their sequences. ``texts``: position and text, of all that are in pairs."""
+    """The candidates that share at least SHARED of their sequences. ``texts``: position and text of all in pairs."""
     held = {position: array("q", sorted(sketches.sequences(text))) for position, text in texts}
     for one, other in pairs:
         if one in held and other in held:

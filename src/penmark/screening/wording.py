@@ -72,10 +72,10 @@ def characters(text: str) -> Iterator[Remark]:
     for rule, counts in sorted(odd.items()):
         if rule == "carriage-return":
             lone = text.count("\r") - text.count("\r\n")
-            yield Remark(rule, f"{counts.total()} carriage returns, {lone} of them without a line feed", _STAY)
+            yield Remark(rule, f"carriage returns {_times(counts.total())}, {lone} of them without a line feed", _STAY)
         elif counts.total():
-            listed = ", ".join(f"U+{ord(c):04X} {n}x" for c, n in sorted(counts.items()) if n)
-            yield Remark(rule, f"{counts.total()} of them: {listed}", _STAY)
+            listed = ", ".join(f"U+{ord(c):04X} {_times(n)}" for c, n in sorted(counts.items()) if n)
+            yield Remark(rule, f"holds {listed}", _STAY)
     if text.isascii():
         return
     if not unicodedata.is_normalized("NFC", text):
@@ -84,7 +84,7 @@ def characters(text: str) -> Iterator[Remark]:
         yield Remark("mixed-scripts", "Latin and Cyrillic letters stand in one word", _STAY)
     broken = len(_MOJIBAKE.findall(text))
     if broken:
-        yield Remark("mojibake", f"{broken} places look like UTF-8 that was read in another encoding", _STAY)
+        yield Remark("mojibake", f"looks {_times(broken)} like UTF-8 that was read in another encoding", _STAY)
 
 
 _MIXED = re.compile("[A-Za-z][\u0400-\u04ff]|[\u0400-\u04ff][A-Za-z]")
@@ -102,14 +102,21 @@ _DEBRIS = {
         re.IGNORECASE | re.MULTILINE,
     ),
     "boilerplate": re.compile(
-        r"\b(?:we|this (?:web)?site) uses? cookies\b|\baccept (?:all )?cookies\b|\bcookie policy\b|\bskip to (?:main )?content\b"
-        r"|\bsubscribe to our newsletter\b|\ball rights reserved\b",
+        r"\b(?:we|this (?:web)?site) uses? cookies\b|\baccept (?:all )?cookies\b|\bcookie policy\b"
+        r"|\bskip to (?:main )?content\b|\bsubscribe to our newsletter\b|\ball rights reserved\b",
         re.IGNORECASE,
     ),
     "placeholder": re.compile(
         r"\[(?:your|insert|name|date|company|address|recipient|my)\b[^\[\]\n]{0,40}\]|(?-i:@[A-Z]{3,12}\d+)",
         re.IGNORECASE,
     ),
+}
+# Without any of these a pattern cannot match: most texts are spared the search.
+_HINTS = {
+    "chat-residue": (" model", "cutoff", "cut-off", "<|", "inst]", ":contentreference", "search"),
+    "markup": ("<", "&", "#", "**", "```", "]("),
+    "boilerplate": ("cookie", "content", "newsletter", "rights reserved"),
+    "placeholder": ("[", "@"),
 }
 _FOUND = {
     "chat-residue": "words or tokens of a chat interface",
@@ -134,10 +141,11 @@ _ERROR = re.compile(
 
 
 def _debris(text: str, truth: Truth) -> Iterator[Remark]:
+    lowered = text.lower()
     for rule, pattern in _DEBRIS.items():
-        count = len(pattern.findall(text))
+        count = len(pattern.findall(text)) if any(hint in lowered for hint in _HINTS[rule]) else 0
         if count:
-            yield Remark(rule, f"{_FOUND[rule]}, {count} times", _PERSON if rule == "chat-residue" else _STAY)
+            yield Remark(rule, f"{_FOUND[rule]}, {_times(count)}", _PERSON if rule == "chat-residue" else _STAY)
     if truth != "human" and len(text) < 200 and _ERROR.fullmatch(fold(text)) is not None:
         yield Remark("error-text", "reads like an error message", _PERSON)
 
@@ -155,14 +163,19 @@ def _repetition(text: str) -> Iterator[Remark]:
     if half >= 40 and folded[:half] == folded[half + 1 :]:
         yield Remark("repeated-paragraph", "the whole text stands there twice", _STAY)
         return
-    counts = Counter(part for part in map(fold, text.split("\n")) if len(part) >= 40)
+    parts = text.split("\n")
+    counts = Counter(part for part in map(fold, parts) if len(part) >= 40) if len(parts) > 1 else Counter()
     again = sum(n - 1 for n in counts.values())
     if again:
-        yield Remark("repeated-paragraph", f"{again} paragraphs stand there again", _STAY)
+        yield Remark("repeated-paragraph", f"a paragraph that stands there already, {_times(again)}", _STAY)
 
 
 _CLOSING = "\"'”’»›)]}*_"
 _FINAL = ".!?…。！？؟।:;"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _ended(text: str) -> bool:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from penmark import canon, handwritten, protocol, study
 from penmark.errors import PenmarkError, UsageError
+from penmark.records import Protocol
 from penmark.study import Edition, Study
 
 _TAG = re.compile(r"[A-Z][A-Z0-9]{0,15}-[0-9]{4}-Q[1-4]")
@@ -27,12 +28,13 @@ _KEPT_OUT = {".gitignore": "private/", ".gitattributes": "* -text"}
 
 @dataclass(frozen=True)
 class Started:
-    """What was started: the study, its new edition, every file that was written, and what a bundle withheld."""
+    """What was started: the study, its new edition, every file that was written, what a bundle withheld, what to heed."""
 
     study: Study
     edition: Edition
     wrote: list[Path]
     missing: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
 
 def new(root: Path, *, template: str, name: str | None, edition: str | None, today: date) -> Started:
@@ -84,7 +86,15 @@ def following(place: Study, edition: str, today: date) -> Started:
     study.write_private(place.seed, seed)
     written = place.root / "editions" / tag / "protocol.yaml"
     study.write(written, text.encode())
-    return Started(place, place.edition(tag), [place.seed, written])
+    return Started(place, place.edition(tag), [place.seed, written], notes=_notes(place, promised))
+
+
+def _notes(place: Study, promised: Protocol) -> list[str]:
+    anew = [arm.name for arm in promised.arms if not arm.persists]
+    notes = [f"Made anew for this edition: arms {', '.join(anew)}. The others stay as they are."] if anew else []
+    if place.changes.exists():
+        notes.append("CHANGES.md tells what was announced: write into the protocol what binds this edition.")
+    return notes
 
 
 def _keep_seed(place: Study, tag: str, sha256: str) -> None:
@@ -210,6 +220,7 @@ def named(root: Path, name: str | None) -> str:
 
 
 def edition_tag(edition: str | None, today: date) -> str:
+    """The tag of a new edition: as given, or that of the quarter of ``today``. Raises UsageError for what is no tag."""
     tag = f"BENCH-{today.year:04d}-Q{(today.month + 2) // 3}" if edition is None else edition
     if _TAG.fullmatch(tag) is None:
         raise UsageError(
@@ -229,7 +240,7 @@ def _order(tag: str) -> list[str]:
 
 
 def window(tag: str, today: date) -> dict[str, str]:
-    """The rest of the tag's quarter where it is the present one, else all of it."""
+    """First and last day of a scan: the rest of the tag's quarter where it is the present one, else all of it."""
     first, last = protocol.quarter(tag)
     now = today.isoformat()
     return {"opens": now if first <= now <= last else first, "closes": last}

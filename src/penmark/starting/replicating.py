@@ -60,7 +60,8 @@ def replication(
             ground.write(ground.place.cards / f"{card.name}.yaml", _card_text(card, note).encode())
         _fill(ground, held)
     missing = {arm: found.missing for arm, found in held.items() if found.missing}
-    return Started(ground.place, ground.place.edition(tag), ground.wrote, missing)
+    notes = ["Protocol and cards are somebody else's: read what they send, and where, before you commit."]
+    return Started(ground.place, ground.place.edition(tag), ground.wrote, missing, notes)
 
 
 # --- reading a bundle ----------------------------------------------------------------------------------------------

@@ -53,7 +53,9 @@ def _run(found: Found, step: Callable[[], object]) -> None:
     except PenmarkError as error:
         found.error(error)
     except Exception as error:
-        found.failed("the bundle", f"cannot be checked ({type(error).__name__}: {error})", "a bundle that can be read", _DAMAGED)
+        found.failed(
+            "the bundle", f"cannot be checked ({type(error).__name__}: {error})", "a bundle that can be read", _DAMAGED
+        )
 
 
 def _promised(edition: study.Edition, needing: list[Found]) -> Protocol | None:
@@ -79,22 +81,26 @@ def _scored(edition: study.Edition, six: Found, seven: Found) -> None:
 
 def _complete(scored: scoring.Scored, found: Found) -> None:
     """Every scheduled pair has a state, and one that is not answered says why."""
-    pairs = scored.pairs
+    pairs = scored.pairs()
     silent = pairs.filter((pairs["state"] != "answered") & (pairs["reason"].fill_null("") == ""))
     for row in silent.head(20).iter_rows(named=True):
         found.failed(f"{row['detector']} / {row['document']}", f"{row['state']} without a reason", "a reason", _DAMAGED)
-    counts = ", ".join(f"{n} {state.replace('_', ' ')}" for state, n in sorted(pairs["state"].value_counts().iter_rows()))
+    counts = ", ".join(
+        f"{n} {state.replace('_', ' ')}" for state, n in sorted(pairs["state"].value_counts().iter_rows())
+    )
     if found.clean:
         found.ok("pairs", f"{pairs.height} pairs of detector and document: {counts}")
     if scored.timing == "retrospective":
         found.not_checked(
-            "the edition", "retrospective: the rules were written after the answers existed", "Read the numbers as a reanalysis."
+            "the edition",
+            "retrospective: the rules were written after the answers existed",
+            "Read the numbers as a reanalysis.",
         )
 
 
 def _tables(edition: study.Edition, scored: scoring.Scored, found: Found) -> None:
     departures = edition.tables / "departures.csv"
-    made = tables.make(scored, departures=study.read(departures))
+    made = tables.of(scored, study.read(departures))
     for path, data in sorted(made.items()):
         got = study.read(edition.root / path)
         if got != data:

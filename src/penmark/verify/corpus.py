@@ -55,7 +55,9 @@ def corpus(edition: study.Edition, promised: Protocol, known: Corpus, found: Fou
         found.error(error)
     _texts(edition, wanted, known, found)
     if withheld := sum(known.withheld):
-        found.not_checked("texts", f"{withheld} texts are withheld", "Rates over published texts alone can be made from readings.csv.")
+        found.not_checked(
+            "texts", f"{withheld} texts are withheld", "Rates over published texts alone can be made from readings.csv."
+        )
     if found.clean:
         found.ok("manifest.jsonl", f"{len(known.addresses)} documents, {len(wanted)} texts as frozen")
 
@@ -92,14 +94,25 @@ def _secrets(edition: study.Edition, promised: Protocol, known: Corpus, found: F
         if isinstance(seed, str) and _HEX.match(seed):
             known.seed = bytes.fromhex(seed)
             got = f"a seed with SHA-256 {canon.sha256(known.seed)}"
-            found.equal("seed.json", got, f"a seed with SHA-256 {promised.seed_sha256}", "The revealed seed is not the promised one.")
+            found.equal(
+                "seed.json",
+                got,
+                f"a seed with SHA-256 {promised.seed_sha256}",
+                "The revealed seed is not the promised one.",
+            )
             found.equal("seed.json beacon", value.get("beacon"), promised.beacon, "The beacon is the promised one.")
         else:
             found.failed("seed.json", "holds no seed", "64 hexadecimal digits", "Get the bundle again.")
         path = edition.root / "salts.jsonl"
         for number, line in study.records(path) if path.exists() else []:
-            if set(line) != {"document", "salt"} or not _HEX.match(str(line["salt"])) or line["document"] in known.salts:
-                found.failed(f"salts.jsonl:{number}", "is not one new {document, salt}", "a salt", "Get the bundle again.")
+            if (
+                set(line) != {"document", "salt"}
+                or not _HEX.match(str(line["salt"]))
+                or line["document"] in known.salts
+            ):
+                found.failed(
+                    f"salts.jsonl:{number}", "is not one new {document, salt}", "a salt", "Get the bundle again."
+                )
             else:
                 known.salts[str(line["document"])] = bytes.fromhex(line["salt"])
     except PenmarkError as error:
@@ -155,7 +168,10 @@ def _manifest(edition: study.Edition, promised: Protocol, known: Corpus, found: 
 
 
 def _quotas(
-    promised: Protocol, counts: Counter[str], cells: Counter[tuple[str, tuple[tuple[str, str | None], ...]]], found: Found
+    promised: Protocol,
+    counts: Counter[str],
+    cells: Counter[tuple[str, tuple[tuple[str, str | None], ...]]],
+    found: Found,
 ) -> None:
     for arm in promised.arms:
         found.equal(f"arm {arm.name}", counts[arm.name], arm.documents, "The arm does not have the promised size.")
@@ -171,10 +187,12 @@ def _sufficient(place: str, document: Document, arm: Arm, told: set[tuple[str, s
     for lack in provenance.insufficient(document, arm):
         if (lack.rule, document.id) not in told:
             found.failed(place, lack.message, "provenance as promised, or a finding in screening.csv", lack.remedy)
-    if arm.words is not None and document.words is not None and not arm.words.minimum <= document.words <= arm.words.maximum:
-        if not any(rule.startswith("word") and name == document.id for rule, name in told):
-            limits = f"{arm.words.minimum} to {arm.words.maximum} words, or a finding in screening.csv"
-            found.failed(place, f"{document.words} words", limits, _FROZEN)
+    limits, count = arm.words, document.words
+    if limits is None or count is None or limits.minimum <= count <= limits.maximum:
+        return
+    if ("word-limit", document.id) not in told:
+        expected = f"{limits.minimum} to {limits.maximum} words, or a finding in screening.csv"
+        found.failed(place, f"{count} words", expected, _FROZEN)
 
 
 def _told(edition: study.Edition) -> set[tuple[str, str]]:
@@ -236,6 +254,6 @@ def _edit(document: Document, held: dict[str, bytes], found: Found) -> None:
     before = text.word_list(held[own.draft_sha256].decode("utf-8", "replace"))
     after = text.word_list(held[document.address].decode("utf-8", "replace"))
     got = (text.edit_distance(before, after), len(before))
-    found.equal(f"{document.id} (words changed, words of the draft)", got, (own.words_changed, own.draft_words), _FROZEN)
-
-
+    found.equal(
+        f"{document.id} (words changed, words of the draft)", got, (own.words_changed, own.draft_words), _FROZEN
+    )

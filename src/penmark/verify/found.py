@@ -42,7 +42,9 @@ class Found:
     def error(self, error: PenmarkError) -> None:
         """A file that cannot be read fails the check that needs it."""
         for fault in error.faults:
-            self.failed(fault.place or "the bundle", fault.fact, "a readable file", fault.remedy or "Get the bundle again.")
+            self.failed(
+                fault.place or "the bundle", fault.fact, "a readable file", fault.remedy or "Get the bundle again."
+            )
 
     def equal(self, subject: str, got: object, expected: object, remedy: str) -> bool:
         """Fail unless both are equal; says whether they are."""

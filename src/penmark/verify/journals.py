@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from penmark import canon, cards, evidence, journal, reading, study
+from penmark import canon, cards, evidence, journal, reading, study, tokens
 from penmark.errors import PenmarkError
 from penmark.records import Card, Protocol, Seal, SealedCard
 from penmark.verify.corpus import Corpus
@@ -50,7 +50,9 @@ def journals(
     for one in read:
         place = f"journal/{one.path.name}"
         if one.detector not in {d.name for d in promised.detectors}:
-            found.failed(place, f"answers of {one.detector}", "committed detectors only", "Nobody promised this detector.")
+            found.failed(
+                place, f"answers of {one.detector}", "committed detectors only", "Nobody promised this detector."
+            )
             continue
         _starts(place, one, edition, sealed.get(one.detector), found)
         _times(place, one, promised, seals, found)
@@ -67,7 +69,9 @@ def _starts(place: str, one: journal.Journal, edition: study.Edition, sealed: Se
     digest = canon.sha256(study.read(edition.sealed_card(one.detector))) if sealed is not None else None
     for start in one.starts:
         where = f"{place}:{start['line']}"
-        found.equal(f"{where} card", start["card_sha256"], digest, "It was asked by another card than the promised one.")
+        found.equal(
+            f"{where} card", start["card_sha256"], digest, "It was asked by another card than the promised one."
+        )
         if sealed is not None and start["plugin"] is not None:
             promised = sealed.plugin.model_dump() if sealed.plugin is not None else None
             found.equal(f"{where} plugin", start["plugin"], promised, "It was asked by other code than the promised.")
@@ -76,19 +80,26 @@ def _starts(place: str, one: journal.Journal, edition: study.Edition, sealed: Se
 def _times(place: str, one: journal.Journal, promised: Protocol, seals: dict[str, Seal], found: Found) -> None:
     """Scans lie inside the promised window, after the corpus seal and before the evidence seal."""
     scanned = one.readings.filter(one.readings["origin"] == "scan")
-    for column, frame in (("at", one.sent), ("got_at", scanned)):
-        times = frame[column].drop_nulls()
+    for times in (one.sent["at"], scanned["got_at"].drop_nulls()):
         if times.is_empty():
             continue
-        first, last = str(times.min()), str(times.max())
-        opens, closes = f"{promised.window.opens}T00:00:00Z", f"{promised.window.closes}T23:59:59.999999Z"
-        if first < opens or last[:19] > closes[:19]:
-            found.failed(place, f"scanned from {first} to {last}", f"between {opens} and {closes}", "Scanned outside the window.")
-        if "corpus" in seals and first < seals["corpus"].sealed_at:
+        # Without its Z a time sorts as text: the shorter of two that are alike is the earlier.
+        bare = times.str.strip_suffix("Z")
+        first, last = tokens.moment(f"{bare.sort()[0]}Z"), tokens.moment(f"{bare.sort()[-1]}Z")
+        opens, closes = promised.window.opens, promised.window.closes
+        if first.date().isoformat() < opens or last.date().isoformat() > closes:
+            found.failed(
+                place, f"scanned from {first} to {last}", f"from {opens} to {closes}", "Scanned outside the window."
+            )
+        if "corpus" in seals and first < tokens.moment(seals["corpus"].sealed_at):
             sealed_at = seals["corpus"].sealed_at
-            found.failed(place, f"scanned at {first}", f"after the corpus seal, {sealed_at}", "Asked before the freeze.")
-        if "evidence" in seals and last > seals["evidence"].sealed_at:
-            found.failed(place, f"scanned at {last}", f"before {seals['evidence'].sealed_at}", "Asked after the evidence seal.")
+            found.failed(
+                place, f"scanned at {first}", f"after the corpus seal, {sealed_at}", "Asked before the freeze."
+            )
+        if "evidence" in seals and last > tokens.moment(seals["evidence"].sealed_at):
+            found.failed(
+                place, f"scanned at {last}", f"before {seals['evidence'].sealed_at}", "Asked after the evidence seal."
+            )
 
 
 def _documents(place: str, one: journal.Journal, known: Corpus, found: Found) -> None:
@@ -116,7 +127,9 @@ def _heads(edition: study.Edition, seals: dict[str, Seal], found: Found) -> None
             except PenmarkError as error:
                 found.error(error)
                 continue
-            found.equal(f"{where} (line {head.lines})", got, head.head, f"It is not the journal that seals/{name}.json saw.")
+            found.equal(
+                f"{where} (line {head.lines})", got, head.head, f"It is not the journal that seals/{name}.json saw."
+            )
 
 
 def _line(path: Path, wanted: int, *, last: bool) -> str:
@@ -169,9 +182,13 @@ def _answer(where: str, row: dict[str, Any], card: Card, body: bytes, text: str 
     judged = reading.judge(card, body, text) if text is not None else reading.judge(card, body, _echoed(card, body))
     got = tuple(row[k] for k in ("displayed", "score", "label", "version"))
     expected = (judged.found.displayed, judged.found.score, judged.found.label, judged.found.version)
-    found.equal(f"{where} (displayed, score, label, version)", got, expected, "The reading is not what the answer says.")
+    found.equal(
+        f"{where} (displayed, score, label, version)", got, expected, "The reading is not what the answer says."
+    )
     if judged.state == "answered" and row["state"] != "answered":
-        found.failed(where, f"state {row['state']}", "answered: there is an answer in the evidence", "An answer was left out.")
+        found.failed(
+            where, f"state {row['state']}", "answered: there is an answer in the evidence", "An answer was left out."
+        )
     if judged.state != "answered" and row["state"] == "answered":
         found.failed(where, "state answered", f"{judged.state}: {judged.reason}", "There is no answer in the evidence.")
     if judged.reason == reading.OTHER_TEXT:
@@ -204,7 +221,9 @@ def _kept(edition: study.Edition, name: str, found: Found) -> Iterator[evidence.
             for number, value in study.records(path):
                 one = evidence.parse(value, place=f"evidence/{path.name}:{number}")
                 if one.detector != name:
-                    found.failed(f"evidence/{path.name}:{number}", f"an answer of {one.detector}", f"of {name}", _CHANGED)
+                    found.failed(
+                        f"evidence/{path.name}:{number}", f"an answer of {one.detector}", f"of {name}", _CHANGED
+                    )
                 yield one
         except PenmarkError as error:
             found.error(error)
@@ -215,7 +234,9 @@ def _strays(edition: study.Edition, names: set[str], found: Found) -> None:
     for path in sorted(edition.evidence.glob("*")) if edition.evidence.is_dir() else []:
         stem, _, number = path.name.removesuffix(".jsonl.gz").rpartition("-")
         if stem not in names or not number.isdigit() or not path.name.endswith(".jsonl.gz"):
-            found.failed(f"evidence/{path.name}", "is evidence of no promised detector", "promised detectors only", "Remove it.")
+            found.failed(
+                f"evidence/{path.name}", "is evidence of no promised detector", "promised detectors only", "Remove it."
+            )
 
 
 class _Texts:

@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator
 DEEPEST = 40
 """Levels of elements."""
 _PHRASES = frozenset({"a", "bdi", "br", "code", "em", "small", "span", "strong", "svg"})
-_BLOCKS = frozenset({"div", "dl", "details", "h2", "h3", "h4", "nav", "p", "section", "article", "figure", "table", "ul"})
+_BLOCKS = frozenset(
+    {"div", "dl", "details", "h2", "h3", "h4", "nav", "p", "section", "article", "figure", "table", "ul"}
+)
 _TEXT = frozenset({"#"})
 _FLOW = _BLOCKS | _PHRASES | _TEXT
 _INLINE = _PHRASES | _TEXT
@@ -59,7 +61,9 @@ ATTRIBUTES: dict[str, frozenset[str]] = {
     "svg": frozenset({"aria-hidden"}),
     "line": frozenset({"x1", "x2", "y1", "y2", "data-from", "data-to"}),
     "circle": frozenset({"cx", "cy", "r", "data-cell"}),
-    **dict.fromkeys(("span", "strong", "em", "small", "code", "bdi", "td", "dd", "dt", "p", "li", "h1", "h2", "h3"), _CITING),
+    **dict.fromkeys(
+        ("span", "strong", "em", "small", "code", "bdi", "td", "dd", "dt", "p", "li", "h1", "h2", "h3"), _CITING
+    ),
 }
 _TAG = re.compile(r"<([a-z][a-z0-9]*)((?: [a-z][a-z0-9-]*=\"[^\"<>]*\")*)>")
 _END = re.compile(r"</([a-z][a-z0-9]*)>")
@@ -199,7 +203,11 @@ class _Reader:
         elif (parent is None and (name != "html" or self.root is not None)) or (
             parent is not None and name not in WITHIN.get(parent.name, frozenset())
         ):
-            self.fault(self.line, f"<{name}> in {f'<{parent.name}>' if parent else 'the file'}", "elements where they may stand")
+            self.fault(
+                self.line,
+                f"<{name}> in {f'<{parent.name}>' if parent else 'the file'}",
+                "elements where they may stand",
+            )
         if name == "a" and any(e.name == "a" for e in self.stack):
             self.fault(self.line, "<a> in <a>", "links that hold no links")
         element = Element(name, self.line, attributes, parent)

@@ -38,7 +38,9 @@ FIXED = frozenset({"SHA-256", "sha256sum -c SHA256SUMS", "python3 verify.py .", 
 SCALE = frozenset({"0", "25", "50", "75", "100"})
 """The labels of the scale above a plot."""
 META = {("color-scheme", "light dark"), ("viewport", "width=device-width, initial-scale=1")}
-NEVER = re.compile(r"\bwinners?\b|\bmost accurate\b|\bbest detectors?\b|\bmost reliable\b|\branked\b|\branking\b", re.IGNORECASE)
+NEVER = re.compile(
+    r"\bwinners?\b|\bmost accurate\b|\bbest detectors?\b|\bmost reliable\b|\branked\b|\branking\b", re.IGNORECASE
+)
 """What a snapshot cannot support; told only in the words of the promise."""
 _CITED = ("data-cell", "data-quote", "data-over", "data-path", "data-fixed")
 _MADE = "The page is generated: make it again with `penmark report`, and do not edit it."
@@ -63,7 +65,12 @@ def pages(root: Path, found: Found) -> None:
         except PenmarkError as error:
             found.error(error)
         except (KeyError, TypeError) as error:
-            found.failed(f"report/{name}", f"needs {error} of a file that has it not", "the files of the format", "Get the bundle again.")
+            found.failed(
+                f"report/{name}",
+                f"needs {error} of a file that has it not",
+                "the files of the format",
+                "Get the bundle again.",
+            )
     _readme(root, found)
     if found.clean:
         found.ok("report", f"{len(names)} page, every figure as in the file that it names")
@@ -86,7 +93,9 @@ def _readme(root: Path, found: Found) -> None:
         found.error(error)
         return
     except (ValueError, ArithmeticError, KeyError) as error:
-        found.failed("tables/table1.csv", f"cannot be shown ({error})", "the table of the format", "Get the bundle again.")
+        found.failed(
+            "tables/table1.csv", f"cannot be shown ({error})", "the table of the format", "Get the bundle again."
+        )
         return
     lines = readme.split("\n")
     got = [(number, line) for number, line in enumerate(lines, 1) if line.startswith("|")]
@@ -129,7 +138,9 @@ class _Page:
             return
         shown = element.text()
         if len(kinds) > 1 or any(isinstance(part, Element) for part in element.held):
-            self.fail(element.line, f"<{element.name}> with {', '.join(kinds)}: {shown[:80]}", "one citation around one text")
+            self.fail(
+                element.line, f"<{element.name}> with {', '.join(kinds)}: {shown[:80]}", "one citation around one text"
+            )
             return
         reference, how = element.attributes[kinds[0]], element.attributes.get("data-as", "")
         try:
@@ -163,7 +174,11 @@ class _Page:
             if element.name == "style" or any(kind in element.attributes for kind in _CITED):
                 continue
             if any(map(_is_number, text)):
-                self.fail(element.line + _before(element, text), text.strip(), "each figure in an element that names its place")
+                self.fail(
+                    element.line + _before(element, text),
+                    text.strip(),
+                    "each figure in an element that names its place",
+                )
             if any(unicodedata.category(c) in ("Cf", "Co", "Cn") for c in text):
                 self.fail(element.line, ascii(text.strip()), "no hidden characters")
 
@@ -230,7 +245,9 @@ class _Page:
         if a != expected or not fits:
             moved = {name: a.get(name) for name in a.keys() | expected.keys() if a.get(name) != expected.get(name)}
             right = {name: expected.get(name) for name in moved}
-            self.fail(element.line, f"<{element.name}> with {moved}", f"{right} ({a.get('data-cell') or a.get('data-from')})")
+            self.fail(
+                element.line, f"<{element.name}> with {moved}", f"{right} ({a.get('data-cell') or a.get('data-from')})"
+            )
 
     def _style(self, tree: Element) -> None:
         sheets = [element for element in tree.walk() if element.name == "style"]
@@ -243,7 +260,9 @@ class _Page:
             trick = TRICKS.search(text)
             if trick is not None:
                 line = sheet.line + text.count("\n", 0, trick.start())
-                self.fail(line, f"{trick[0]} in a style sheet of no release", "a style sheet that hides and moves nothing")
+                self.fail(
+                    line, f"{trick[0]} in a style sheet of no release", "a style sheet that hides and moves nothing"
+                )
             else:
                 self.found.not_checked(
                     f"{self.place}:{sheet.line}",
@@ -283,10 +302,11 @@ class _Page:
 
 def _required(sources: display.Sources, root: Path) -> Iterator[str]:
     """The citations that every page has: both tables, whole arms, departures, deviations, amendments, interests."""
-    for path, skipped in (("table1", ("timing",)), ("table2", ("timing",)), ("departures", ())):
+    units = ("units",) if (root / "tables" / "units.csv").is_file() else ()
+    for path in ("table1", "table2", "departures", *units):
         for number, row in enumerate(sources.rows(f"tables/{path}.csv"), 1):
             for column, value in row.items():
-                if value != "" and column not in skipped:
+                if value != "" and column not in ("timing", "documents" if path == "units" else ""):
                     yield f"data-cell tables/{path}.csv:{number}:{column}"
     for number, row in enumerate(sources.rows("tables/rates.csv"), 1):
         for column in ("n", "k", "rate", "low", "high") if row["slice_by"] == "" else ():
@@ -300,8 +320,8 @@ def _required(sources: display.Sources, root: Path) -> Iterator[str]:
     deviations = root / "deviations.jsonl"
     for number, _ in study.lines(deviations) if deviations.is_file() else ():
         yield f"data-quote deviations.jsonl:{number}#/what"
-    for path in sorted((root / "amendments").glob("*.json")):
-        yield f"data-quote amendments/{path.name}#/what"
+    for amendment in sorted((root / "amendments").glob("*.json")):
+        yield f"data-quote amendments/{amendment.name}#/what"
 
 
 def _is_number(character: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
-from penmark import cards, protocol, study
+from penmark import cards, protocol, study, tokens
 from penmark.errors import PenmarkError
 from penmark.records import FORMAT, Amendment, Card, Deviation, Protocol, Seal, check_rule
 from penmark.verify.found import Found
@@ -32,7 +32,10 @@ def _same(edition: study.Edition, promised: Protocol, found: Found) -> None:
         return
     if readable != protocol.canonical(promised):
         found.failed(
-            "protocol.yaml", "says something else than protocol.json", "the same protocol", "Ask the publisher which one was promised."
+            "protocol.yaml",
+            "says something else than protocol.json",
+            "the same protocol",
+            "Ask the publisher which one was promised.",
         )
     found.equal("protocol.json format", promised.format, FORMAT, "Use the penmark release that wrote this format.")
 
@@ -48,14 +51,21 @@ def _cards(edition: study.Edition, promised: Protocol, found: Found) -> dict[str
             found.error(error)
             continue
         except ValueError as error:
-            found.failed(subject, str(error), "a rule that fits the card", "The promise cannot be carried out as it stands.")
+            found.failed(
+                subject, str(error), "a rule that fits the card", "The promise cannot be carried out as it stands."
+            )
             continue
         found.equal(f"{subject} card.name", sealed.card.name, detector.card, "The protocol names another card.")
         known[detector.name] = sealed.card
     names = {d.name for d in promised.detectors}
     for path in sorted(edition.detectors.glob("*")) if edition.detectors.is_dir() else []:
         if path.name.removesuffix(".json") not in names:
-            found.failed(f"detectors/{path.name}", "is a card of no detector of the protocol", "promised detectors only", "Remove it.")
+            found.failed(
+                f"detectors/{path.name}",
+                "is a card of no detector of the protocol",
+                "promised detectors only",
+                "Remove it.",
+            )
     return known
 
 
@@ -73,7 +83,10 @@ def _departures(edition: study.Edition, promised: Protocol, known: dict[str, Car
         return
     if got != expected:
         found.failed(
-            "tables/departures.csv", "differs from the departures as computed", "every departure, told", "Ask for the whole list."
+            "tables/departures.csv",
+            "differs from the departures as computed",
+            "every departure, told",
+            "Ask for the whole list.",
         )
 
 
@@ -86,9 +99,11 @@ def _amendments(edition: study.Edition, promised: Protocol, sealed: Seal | None,
         except (PenmarkError, ValidationError) as error:
             found.failed(subject, str(error).splitlines()[0], "an amendment", "Get the bundle again.")
             continue
-        found.equal(subject, (path.name, amendment.number), (f"{number:04d}.json", number), "Amendments are numbered from one.")
+        found.equal(
+            subject, (path.name, amendment.number), (f"{number:04d}.json", number), "Amendments are numbered from one."
+        )
         binds = _quarter(amendment.binds_from) <= _quarter(promised.edition)
-        if binds and sealed is not None and amendment.announced_at > sealed.sealed_at:
+        if binds and sealed is not None and tokens.moment(amendment.announced_at) > tokens.moment(sealed.sealed_at):
             found.failed(subject, f"announced at {amendment.announced_at}", f"before the promise, {sealed.sealed_at}",
                          "An amendment binds only editions promised after it.")  # fmt: skip
 
@@ -100,7 +115,9 @@ def _deviations(edition: study.Edition, promised: Protocol, found: Found) -> Non
         for number, value in study.records(edition.deviations):
             deviation = Deviation.model_validate(value)
             if deviation.detector is not None and deviation.detector not in {d.name for d in promised.detectors}:
-                found.failed(f"deviations.jsonl:{number}", deviation.detector, "a detector of the protocol", "Correct the name.")
+                found.failed(
+                    f"deviations.jsonl:{number}", deviation.detector, "a detector of the protocol", "Correct the name."
+                )
     except PenmarkError as error:
         found.error(error)
     except ValidationError as error:

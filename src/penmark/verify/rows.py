@@ -17,8 +17,11 @@ NAMES = {
     "tables/table1.csv": ("detector", "version"),
     "tables/table2.csv": ("detector", "version", "group", "measure"),
     "tables/rates.csv": ("detector", "version", "arm", "slice_by", "slice"),
+    "tables/units.csv": ("detector", "version", "arm"),
 }
 """What a row of a result says it is about: these cells stand in the row, or above it in the caption."""
+AXIS = "0255075100"
+"""The labels of a plot's scale, as one text."""
 Cited = tuple[str, int, str]
 _Split = Callable[[Element], list[Cited]]
 
@@ -36,11 +39,15 @@ def rows(tree: Element, sources: Sources, fault: Fault) -> None:
 
 def _one_row(element: Element, sources: Sources, fault: Fault) -> None:
     """All cells of a file that are cited in one row are of one row of it, and say what the row is about."""
-    cited = [c for c in _cited(element, but=("li",) if element.name == "tr" else ())]
-    for path in sorted({path for path, _, _ in cited} & (NAMES.keys() | {"tables/agreement.csv", "tables/departures.csv"})):
+    cited = _cited(element, but=("li",) if element.name == "tr" else ())
+    for path in sorted(
+        {path for path, _, _ in cited} & (NAMES.keys() | {"tables/agreement.csv", "tables/departures.csv"})
+    ):
         numbers = sorted({row for p, row, _ in cited if p == path})
         if len(numbers) > 1:
-            fault(element.line, f"mixes the rows {', '.join(map(str, numbers))} of {path}", "one row of a file in a row")
+            fault(
+                element.line, f"mixes the rows {', '.join(map(str, numbers))} of {path}", "one row of a file in a row"
+            )
         elif path in NAMES and element.name != "li":
             _named(element, path, numbers[0], cited, sources, fault)
 
@@ -63,7 +70,11 @@ def _in_order(element: Element, fault: Fault) -> None:
     for path in NAMES:
         for before, after in pairwise([row for p, row in cited if p == path]):
             if after < before:
-                fault(element.line, f"row {after} of {path} stands after row {before}", "the order of the file, never a rank")
+                fault(
+                    element.line,
+                    f"row {after} of {path} stands after row {before}",
+                    "the order of the file, never a rank",
+                )
 
 
 def _under_heads(table: Element, sources: Sources, fault: Fault) -> None:
@@ -73,9 +84,13 @@ def _under_heads(table: Element, sources: Sources, fault: Fault) -> None:
     heads = parts[0] if parts and lines[0].parent is not None and lines[0].parent.name == "thead" else []
     for head in heads:
         columns = head.attributes.get("data-columns")
-        axis = head.attributes.get("class") == "axis"
+        axis = columns is None and head.attributes.get("class") == "axis" and head.text() == AXIS
         if not axis and (columns not in LABELS or head.text() != LABELS[columns]):
-            fault(head.line, f"the head {head.text()!r} for {columns!r}", f"{LABELS.get(columns or '', 'a head that names its columns')!r}")
+            fault(
+                head.line,
+                f"the head {head.text()!r} for {columns!r}",
+                f"{LABELS.get(columns or '', 'a head that names its columns')!r}",
+            )
     for line, cells in zip(lines[1:], parts[1:], strict=True):
         if len(cells) != len(heads) or line.parent is None or line.parent.name != "tbody":
             fault(line.line, f"a row of {len(cells)} cells", f"{len(heads)} cells under their heads")

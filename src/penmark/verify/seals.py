@@ -26,7 +26,9 @@ def seals(edition: study.Edition, trust: tokens.Trust, found: Found) -> dict[str
     names = edition.seal_names()
     for needed in ("promise", "corpus", "evidence"):
         if needed not in names:
-            found.failed(f"seals/{needed}.json", "is missing", "a seal", "An edition is promised, frozen and closed by seals.")
+            found.failed(
+                f"seals/{needed}.json", "is missing", "a seal", "An edition is promised, frozen and closed by seals."
+            )
     read = {name: seal for name in names if (seal := _read(edition, name, found)) is not None}
     _chain(edition, names, read, found)
     for name, seal in read.items():
@@ -38,7 +40,12 @@ def seals(edition: study.Edition, trust: tokens.Trust, found: Found) -> dict[str
         _announced(read["corpus"], found)
     for path in sorted(edition.seals.glob("*.tsr")) if edition.seals.is_dir() else []:
         if not any(path.name.startswith(f"{name}-") for name in names):
-            found.failed(f"seals/{path.name}", "is a token of no seal", "tokens beside their seals", "Remove it, or find its seal.")
+            found.failed(
+                f"seals/{path.name}",
+                "is a token of no seal",
+                "tokens beside their seals",
+                "Remove it, or find its seal.",
+            )
     if found.clean:
         found.ok("seals", f"{len(read)} seals, chained, every sealed file as it was")
     return read
@@ -68,14 +75,16 @@ def _read(edition: study.Edition, name: str, found: Found) -> Seal | None:
 
 def _chain(edition: study.Edition, names: list[str], read: dict[str, Seal], found: Found) -> None:
     before: str | None = None
-    at = ""
+    at: str | None = None
     for name in names:
         seal = read.get(name)
         if seal is not None:
-            found.equal(f"seals/{name}.json previous", seal.previous, before, "Each seal holds the digest of the one before.")
-            if seal.sealed_at < at:
+            found.equal(
+                f"seals/{name}.json previous", seal.previous, before, "Each seal holds the digest of the one before."
+            )
+            if at is not None and tokens.moment(seal.sealed_at) < tokens.moment(at):
                 found.failed(f"seals/{name}.json", f"sealed at {seal.sealed_at}", f"not before {at}", _SEALED)
-            at = max(at, seal.sealed_at)
+            at = seal.sealed_at
             first = read[next(iter(read))]
             found.equal(f"seals/{name}.json study", (seal.study, seal.edition), (first.study, first.edition), _SEALED)
         before = digest(edition.seal(name))
@@ -102,7 +111,9 @@ def _coverage(edition: study.Edition, read: dict[str, Seal], found: Found) -> No
     for name, expected in present.items():
         if name in read:
             got = sorted(read[name].digests)
-            found.equal(f"seals/{name}.json digests", got, sorted(expected), "The seal covers just the files of its kind.")
+            found.equal(
+                f"seals/{name}.json digests", got, sorted(expected), "The seal covers just the files of its kind."
+            )
     if "evidence" in read:
         journals = sorted(p.name for p in edition.journal_files())
         found.equal("seals/evidence.json journals", sorted(read["evidence"].journals), journals, _SEALED)
@@ -126,7 +137,12 @@ def _tokens(edition: study.Edition, name: str, trust: tokens.Trust, found: Found
             found.error(error)
             continue
         if result.state == "failed":
-            found.failed(subject, result.detail, f"a valid token over seals/{name}.json", "Get the token again from its authority.")
+            found.failed(
+                subject,
+                result.detail,
+                f"a valid token over seals/{name}.json",
+                "Get the token again from its authority.",
+            )
             continue
         if result.at is not None:
             times.append(result.at)
@@ -134,24 +150,31 @@ def _tokens(edition: study.Edition, name: str, trust: tokens.Trust, found: Found
             found.ok(subject, f"{result.authority} at {result.at}")
         else:
             found.not_checked(
-                subject, f"authority unknown: {result.detail}", "Give the authority's root certificate with --trust FILE, if you trust it."
+                subject,
+                f"authority unknown: {result.detail}",
+                "Give the authority's root certificate with --trust FILE, if you trust it.",
             )
     if not times and name != "heads":
         found.not_checked(
-            f"seals/{name}.json", "no token from outside: the time is the operator's word", "Ask the publisher for timestamps."
+            f"seals/{name}.json",
+            "no token from outside: the time is the operator's word",
+            "Ask the publisher for timestamps.",
         )
     return times
 
 
 def _order(read: dict[str, Seal], times: dict[str, list[str]], found: Found) -> None:
-    last, last_name = "", ""
+    last: str | None = None
+    last_name = ""
     for name, seal in read.items():
         if not times[name]:
             continue
-        first = min(times[name])
+        first = min(times[name], key=tokens.moment)
         if tokens.moment(first) + CLOCK < tokens.moment(seal.sealed_at):
-            found.failed(f"seals/{name}.json", f"says sealed at {seal.sealed_at}", f"about {first}, as its token says", _SEALED)
-        if first < last:
+            found.failed(
+                f"seals/{name}.json", f"says sealed at {seal.sealed_at}", f"about {first}, as its token says", _SEALED
+            )
+        if last is not None and tokens.moment(first) < tokens.moment(last):
             found.failed(f"seals/{name}.json", f"token of {first}", f"after that of {last_name}, {last}", _SEALED)
         last, last_name = first, name
 
@@ -160,8 +183,10 @@ def _announced(corpus: Seal, found: Found) -> None:
     if corpus.announced is None:
         found.not_checked("announcement", "not publicly pre-registered", "Nothing to do: the pages say so.")
         return
-    if corpus.announced.captured_at > corpus.sealed_at:
-        found.failed("announcement", f"captured at {corpus.announced.captured_at}", f"before {corpus.sealed_at}", _SEALED)
+    if tokens.moment(corpus.announced.captured_at) > tokens.moment(corpus.sealed_at):
+        found.failed(
+            "announcement", f"captured at {corpus.announced.captured_at}", f"before {corpus.sealed_at}", _SEALED
+        )
     found.not_checked(
         "announcement", f"captured at {corpus.announced.capture}", "Open the capture and compare it with protocol.yaml."
     )

@@ -36,7 +36,9 @@ def sums(root: Path, found: Found) -> None:
         except PenmarkError as error:
             found.error(error)
     try:
-        found.equal("format", study.read(root / "format", limit=100), b"1\n", "Use the penmark release that wrote this format.")
+        found.equal(
+            "format", study.read(root / "format", limit=100), b"1\n", "Use the penmark release that wrote this format."
+        )
     except PenmarkError as error:
         found.error(error)
     if found.clean:
@@ -77,7 +79,9 @@ def _listed(root: Path, found: Found) -> dict[str, str]:
         listed[match[2]] = match[1]
         order.append(match[2].encode())
     if order != sorted(order) or not text.endswith("\n"):
-        found.failed("SHA256SUMS", "the lines are not sorted by path, or the last one is cut", "sorted whole lines", _AGAIN)
+        found.failed(
+            "SHA256SUMS", "the lines are not sorted by path, or the last one is cut", "sorted whole lines", _AGAIN
+        )
     return listed
 
 
@@ -88,11 +92,15 @@ def _walk(root: Path, found: Found, prefix: str = "") -> list[str]:
         for entry in sorted(entries, key=lambda e: e.name):
             path = prefix + entry.name
             if entry.is_symlink() or not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
-                found.failed(path, "is a link or a special file", "files and folders only", "Remove it; look who put it there.")
+                found.failed(
+                    path, "is a link or a special file", "files and folders only", "Remove it; look who put it there."
+                )
             elif entry.is_dir(follow_symlinks=False):
                 paths += _walk(Path(entry.path), found, path + "/")
             elif not safe(path):
-                found.failed(repr(path), "has a name that is not safe", "plain names", "Remove it; look who put it there.")
+                found.failed(
+                    repr(path), "has a name that is not safe", "plain names", "Remove it; look who put it there."
+                )
             else:
                 paths.append(path)
     return paths

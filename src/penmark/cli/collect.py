@@ -1,0 +1,142 @@
+"""Fill arms with texts and their provenance, from a folder, a table, or a named data set.
+
+Without ARM, every arm is filled whose source the protocol names. A source says for each text: an id, the text (its
+bytes are kept as they are), and where it is from (kind, grade, evidence_date, …: the fields of the records). A folder
+has a metadata.csv beside its .txt files; a table (CSV, TSV, JSON, JSONL, parquet) holds the texts or names their files.
+
+  penmark collect A --from folder --path texts --option kind=archive --option grade=archived
+  penmark collect C --path answers.jsonl --column id=ID --column text=answer --option kind=generated
+
+Where anything is wrong, everything that is wrong is told and nothing is written. The same texts again change nothing;
+another text under an id that is there is refused. Attested texts go to private/ and never into corpus/.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penmark import plugins, protocol, provenance, study
+from penmark.collecting import Collected, collect, ready
+from penmark.errors import Fault, FaultsError, UsageError, did_you_mean
+from penmark.records import Arm, Protocol
+from penmark.study import Study
+
+
+def run(
+    ctx: typer.Context,
+    arm: Annotated[list[str] | None, typer.Argument(help="The arms to fill.", show_default=False)] = None,
+    source: Annotated[str | None, typer.Option("--from", metavar="SOURCE", help="The source plugin.")] = None,
+    path: Annotated[Path | None, typer.Option(help="The file or folder that the source reads.")] = None,
+    option: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the source.")] = None,
+    column: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=COLUMN", help="Which column of a table holds NAME.")
+    ] = None,
+    anew: Annotated[bool, typer.Option("--anew", help="Empty the arm first (before the freeze only).")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    place = study.find(Path(ctx.obj))
+    edition = place.edition()
+    ready(edition)
+    promised = protocol.read_sealed(edition)
+    given = _options(option or []) | {f"column.{name}": value for name, value in _options(column or []).items()}
+    if path is not None:
+        given["path"] = str(path)
+    if "path" in given:
+        given["path"] = str(Path(given["path"]).absolute())
+    results: list[Collected] = []
+    faults: list[Fault] = []
+    try:
+        for name in arm or [one.name for one in promised.arms if one.source is not None]:
+            plugin = plugins.source(_plugin(promised, name, source, given))
+            try:
+                made = plugin(_merged(place, promised, name, source, given))
+                results.append(collect(place, promised, name, made, _Progress(name), anew=anew))
+            except FaultsError as error:
+                faults.extend(error.faults)
+    finally:
+        _show(results, as_json)  # what was written before something went wrong
+    if faults:
+        raise FaultsError(faults)
+    if not results:
+        raise UsageError(
+            "no arm of the protocol names a source", remedy="penmark collect ARM --from SOURCE --path PATH"
+        )
+
+
+def _options(pairs: Iterable[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, sign, value = pair.partition("=")
+        if sign == "" or name == "":
+            raise UsageError(f"{pair!r} is not NAME=VALUE", remedy="Write --option kind=archive, --column id=ID.")
+        if found.get(name, value) != value:
+            raise UsageError(f"{name} is given twice", remedy="Give it once.")
+        found[name] = value
+    return found
+
+
+def _arm(promised: Protocol, name: str) -> Arm:
+    known = {one.name: one for one in promised.arms}
+    if name not in known:
+        fact = f"{promised.edition} has no arm {name}{did_you_mean(name, known)}"
+        raise UsageError(fact, remedy=f"Its arms: {', '.join(known)}.")
+    return known[name]
+
+
+def _plugin(promised: Protocol, name: str, source: str | None, given: dict[str, str]) -> str:
+    """The source that is asked for, else the promised one, else the one that the path speaks for."""
+    own = _arm(promised, name).source
+    if source is not None:
+        if own is not None and own.plugin != source:
+            print(f"note: the protocol promises the source {own.plugin} for the arm {name}", file=sys.stderr)
+        return source
+    if own is not None:
+        return own.plugin
+    if "path" in given:
+        return "folder" if Path(given["path"]).is_dir() else "table"
+    known = ", ".join(plugins.names(plugins.SOURCES))
+    raise UsageError(
+        f"the protocol names no source for the arm {name}",
+        remedy=f"penmark collect {name} --from SOURCE --path PATH, where SOURCE is one of {known}.",
+    )
+
+
+def _merged(place: Study, promised: Protocol, name: str, source: str | None, given: dict[str, str]) -> dict[str, str]:
+    """The promised options, their paths below the study, and over them what is given here."""
+    own = _arm(promised, name).source
+    if own is None or (source is not None and source != own.plugin):
+        return given
+    options = dict(own.options)
+    if "path" in options:
+        options["path"] = str((place.root / options["path"]).absolute())
+    return options | given
+
+
+class _Progress:
+    """Tells on stderr how far a long collection is."""
+
+    def __init__(self, arm: str) -> None:
+        self._arm = arm
+
+    def __call__(self, number: int) -> None:
+        if number % 5000 == 0:
+            print(f"{self._arm}: {number} texts read", file=sys.stderr, flush=True)
+
+
+def _show(results: list[Collected], as_json: bool) -> None:
+    for one in results:
+        if one.unused:
+            hints = (f"{name}{did_you_mean(name, provenance.NAMES)}" for name in one.unused)
+            print(f"note: {one.arm}: columns that no record has were left out: {', '.join(hints)}", file=sys.stderr)
+    if as_json:
+        print(json.dumps([one._asdict() for one in results], ensure_ascii=False))
+        return
+    for one in results:
+        what = f"{one.added} added, {one.updated} updated, {one.unchanged} unchanged"
+        print(f"{one.arm}: {one.documents} documents ({what})")

@@ -1,0 +1,107 @@
+"""Seal the corpus: from here on the documents stand, and the detectors may be asked.
+
+Screens first; an error stops it. Writes manifest.jsonl and screening.csv, seals both, and asks the authorities that
+the protocol names for timestamps. If the readable protocol was public before, say where, with a third party's capture:
+
+  penmark freeze --announced https://… --capture https://… --captured-at 2026-12-01T09:00:00Z
+
+Without that, every page says "not publicly pre-registered". A later change of the corpus is for another edition.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from penmark import canon, manifest, protocol, screening, sealing, study, tokens
+from penmark.cli.screen import keep, progress, told
+from penmark.collecting import locked
+from penmark.errors import PenmarkError, UsageError
+from penmark.manifest import Manifest
+from penmark.records import Announcement
+from penmark.sealing import Sealed
+from penmark.study import Edition, Study
+
+
+def run(
+    ctx: typer.Context,
+    announced: Annotated[str | None, typer.Option(metavar="URL", help="Where the protocol is public.")] = None,
+    capture: Annotated[str | None, typer.Option(metavar="URL", help="An archive's capture of that page.")] = None,
+    captured_at: Annotated[str | None, typer.Option(metavar="TIME", help="When it was captured (UTC).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    place = study.find(Path(ctx.obj))
+    edition = place.edition()
+    manifest.ready(edition)
+    told_public = _announcement(announced, capture, captured_at)
+    with locked(place, "`penmark freeze`"):
+        frozen, sealed = _freeze(place, edition, told_public)
+    for warning in sealed.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    digest = canon.sha256(study.read(sealed.path))
+    if as_json:
+        values = {"edition": edition.tag, "seal": "seals/corpus.json", "sha256": digest, "arms": frozen.arms}
+        print(
+            json.dumps(values | {"documents": len(frozen.documents), "warnings": sealed.warnings}, ensure_ascii=False)
+        )
+        return
+    parts = ", ".join(f"{name} {count}" for name, count in frozen.arms.items())
+    print(f"{edition.tag}: {len(frozen.documents)} documents are frozen ({parts})")
+    print(f"  seals/corpus.json stands, SHA-256 {digest}")
+    if told_public is None:
+        print('  No announcement: pages will say "not publicly pre-registered".')
+    print("Next: `penmark scan`, or `penmark record FILE` for answers that exist.")
+
+
+def _freeze(place: Study, edition: Edition, announced: Announcement | None) -> tuple[Manifest, Sealed]:
+    promised = protocol.read_sealed(edition)
+    found = screening.screen(place, edition, promised, progress)
+    keep(place, edition, found)
+    errors = [finding for finding in found if finding.severity == "error"]
+    if errors:
+        for line in told(errors):
+            print(line, file=sys.stderr)
+        raise PenmarkError(
+            f"{len(errors)} errors stop the freeze",
+            place=str(edition.screening),
+            remedy="Mend them with `penmark collect`, and freeze again; `penmark screen` tells everything.",
+        )
+    frozen = manifest.freeze(place, edition, promised)
+    sealed = sealing.seal(
+        edition,
+        "corpus",
+        promised.study,
+        ["manifest.jsonl", "screening.csv"],
+        announced=announced,
+        authorities=promised.authorities,
+        now=tokens.now(),
+    )
+    return frozen, sealed
+
+
+def _announcement(url: str | None, capture: str | None, captured_at: str | None) -> Announcement | None:
+    given = {"--announced": url, "--capture": capture, "--captured-at": captured_at}
+    missing = [name for name, value in given.items() if value is None]
+    if len(missing) == len(given):
+        return None
+    if url is None or capture is None or captured_at is None:
+        raise UsageError(
+            f"{' and '.join(missing)} missing: an announcement is an address, a third party's capture of it, and its time",
+            remedy="Give all three, or none.",
+        )
+    try:
+        found = Announcement(url=url, capture=capture, captured_at=captured_at)
+    except ValidationError:
+        raise UsageError(
+            f"--captured-at {captured_at} is not a time in UTC", remedy="Write it like 2026-12-01T09:00:00Z."
+        ) from None
+    if tokens.moment(captured_at) > tokens.moment(tokens.now()):
+        raise UsageError(
+            f"--captured-at {captured_at} lies in the future", remedy="Give the time that the archive shows."
+        )
+    return found

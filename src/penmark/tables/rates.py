@@ -1,0 +1,36 @@
+"""rates.csv and rates_lenient.csv: every version x arm x slice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from penmark import study
+from penmark.scoring import Scored
+from penmark.tables.tally import SLICES, Counts, Key, Tally, cells, worst
+
+HEADER = (
+    *("detector", "version", "arm", "slice_by", "slice", "documents", "n", "k", "uncertain", "no_result"),
+    *("not_scannable", "not_run", "rate", "low", "high", "worst_low", "worst_high"),
+)
+
+
+def table(scored: Scored, tally: Tally, k_of: Literal["k", "k_lenient"]) -> bytes:
+    """The CSV of strict (``k``) or lenient calls."""
+    return study.csv_bytes(HEADER, _rows(scored, tally, k_of))
+
+
+def _rows(scored: Scored, tally: Tally, k_of: Literal["k", "k_lenient"]) -> Iterator[list[str | int | None]]:
+    position = {arm.name: at for at, arm in enumerate(scored.protocol.arms)}
+
+    def order(key: Key) -> tuple[int, int, str]:
+        arm, by, value = key
+        return position[arm], SLICES.index(by) if by else -1, value
+
+    for version, counted in zip(scored.versions, tally.slices, strict=True):
+        absent = {(arm, "", ""): Counts() for arm in position if (arm, "", "") not in counted}
+        held = counted | absent
+        for key in sorted(held, key=order):
+            counts, k = held[key], getattr(held[key], k_of)
+            ends = worst(k, counts.n, counts.no_result, scored.level)
+            yield [version.detector.name, version.version, *key, *cells(counts, scored.level, k), *ends]

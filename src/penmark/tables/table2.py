@@ -1,0 +1,30 @@
+"""table2.csv: who is wrongly flagged (native, non-native, archive) against what is detected (unedited, edited)."""
+
+from __future__ import annotations
+
+from penmark import study
+from penmark.scoring import Scored, Version
+from penmark.tables.tally import GROUPS, Counts, Tally, cells
+
+HEADER = (
+    *("detector", "version", "timing", "group", "measure", "documents", "n", "k", "uncertain", "no_result"),
+    *("not_scannable", "not_run", "rate", "low", "high"),
+)
+
+
+def table(scored: Scored, tally: Tally) -> bytes:
+    """The CSV, by version, then group; groups that no document is in have no rows."""
+    return study.csv_bytes(
+        HEADER,
+        (
+            _row(scored, version, group, measure, counted[group])
+            for version, counted in zip(scored.versions, tally.groups, strict=True)
+            for group, measure in GROUPS.items()
+            if group in counted
+        ),
+    )
+
+
+def _row(scored: Scored, version: Version, group: str, measure: str, counts: Counts) -> list[str | int | None]:
+    names = (version.detector.name, version.version, scored.timing, group, measure)
+    return [*names, *cells(counts, scored.level, counts.k)]

@@ -1,0 +1,164 @@
+"""Counts: how many pairs of each version are in each state and have each call, by what documents are sliced by.
+
+*Reads* and *writes* nothing. *Never* loses a document: the counts of a group add up to its documents.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
+
+import polars as pl
+
+from penmark import intervals
+from penmark.intervals import six
+from penmark.scoring import Scored
+
+SLICES = ("register", "subgroup", "model", "style", "provider")
+
+K = TypeVar("K")
+Key = tuple[str, str, str]
+"""Arm, ``slice_by``, ``slice``; the last two are "" for a whole arm."""
+
+
+class Counts(NamedTuple):
+    """Pairs of one version. ``n``: answered with a call; ``k`` and ``k_lenient``: called ai."""
+
+    documents: int = 0
+    n: int = 0
+    k: int = 0
+    k_lenient: int = 0
+    uncertain: int = 0
+    declined: int = 0
+    failed: int = 0
+    in_doubt: int = 0
+    not_scannable: int = 0
+    not_run: int = 0
+
+    @property
+    def no_result(self) -> int:
+        """Declined, failed, in doubt."""
+        return self.declined + self.failed + self.in_doubt
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The counts of every version, in the order of ``Scored.versions``: by slice, and by group of table 2."""
+
+    slices: list[dict[Key, Counts]]
+    groups: list[dict[str, Counts]]
+
+
+def tally(scored: Scored) -> Tally:
+    """Count once, over the distinct values of all that documents are sliced by."""
+    traits = scored.documents.select("arm", *SLICES, group())
+    cells = traits.unique(maintain_order=True).with_row_index("cell")
+    cell_of = traits.join(cells, on=traits.columns, how="left", nulls_equal=True, maintain_order="left").select("cell")
+    held = list(cells.iter_rows(named=True))
+    slices, groups = [], []
+    for version in scored.versions:
+        counts = _count(cell_of.hstack(version.pairs.select("state", "call", "call_lenient", "uncertain")))
+        slices.append(_sum((key, counts[row["cell"]]) for row in held for key in _keys(row)))
+        groups.append(_sum((row["group"], counts[row["cell"]]) for row in held if row["group"] is not None))
+    return Tally(slices, groups)
+
+
+def _count(pairs: pl.DataFrame) -> dict[int, Counts]:
+    answered, state = pl.col("state") == "answered", pl.col("state")
+    counted = pairs.group_by("cell").agg(
+        pl.len().alias("documents"),
+        answered.sum().alias("n"),
+        (pl.col("call") == "ai").sum().alias("k"),
+        (pl.col("call_lenient") == "ai").sum().alias("k_lenient"),
+        pl.col("uncertain").sum().alias("uncertain"),
+        *((state == name).sum().alias(name) for name in Counts._fields[5:]),
+    )
+    return {cell: Counts(*counts) for cell, *counts in counted.iter_rows()}
+
+
+def _keys(row: dict[str, str | None]) -> Iterator[Key]:
+    arm = row["arm"] or ""
+    yield arm, "", ""
+    for by in SLICES:
+        if (value := row[by]) is not None:
+            yield arm, by, value
+
+
+def _sum(parts: Iterable[tuple[K, Counts]]) -> dict[K, Counts]:
+    sums: defaultdict[K, list[int]] = defaultdict(lambda: [0] * len(Counts._fields))
+    for key, counts in parts:
+        held = sums[key]
+        for at, count in enumerate(counts):
+            held[at] += count
+    return {key: Counts(*held) for key, held in sums.items()}
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    """The sum; all 0 of nothing."""
+    return _sum(("", each) for each in counts).get("", Counts())
+
+
+GROUPS = {
+    "native volunteers": "false positives",
+    "non-native volunteers": "false positives",
+    "volunteers, group not stated": "false positives",
+    "pre-2022 archive": "false positives",
+    "archive, date stated only": "false positives",
+    "archive, not shown to predate 2022": "false positives",
+    "unedited AI": "detections",
+    "lightly edited AI": "flagged",
+    "other mixed text": "flagged",
+}
+"""The groups of table 2 in their order, and what a flag means there."""
+
+
+def group() -> pl.Expr:
+    """The group of table 2 that a document (columns of documents.csv) is in; null where in none."""
+    truth, kind, grade = pl.col("truth"), pl.col("kind"), pl.col("grade")
+    early = pl.col("evidence_date").fill_null("9999") < "2022-01-01"
+    volunteers = (
+        pl.when(pl.col("subgroup") == "native").then(pl.lit("native volunteers"))
+        .when(pl.col("subgroup") == "non-native").then(pl.lit("non-native volunteers"))
+        .otherwise(pl.lit("volunteers, group not stated"))
+    )  # fmt: skip
+    archive = (
+        pl.when(early & grade.is_in(["archived", "released"])).then(pl.lit("pre-2022 archive"))
+        .when(early & (grade == "stated")).then(pl.lit("archive, date stated only"))
+        .otherwise(pl.lit("archive, not shown to predate 2022"))
+    )  # fmt: skip
+    return (
+        pl.when(truth == "ai").then(pl.lit("unedited AI"))
+        .when((truth == "mixed") & (kind == "edited")).then(pl.lit("lightly edited AI"))
+        .when(truth == "mixed").then(pl.lit("other mixed text"))
+        .when(kind == "attested").then(volunteers)
+        .when(kind == "archive").then(archive)
+        .alias("group")
+    )  # fmt: skip
+
+
+# --- rates as cells --------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=65_536)
+def rate(k: int, n: int, level: str) -> tuple[str, str, str]:
+    """``rate``, ``low``, ``high`` of k of n with six decimals; blanks where n is 0."""
+    ends = intervals.wilson(k, n, level)
+    if ends is None:
+        return "", "", ""
+    return six(intervals.rate(k, n)), six(ends.low), six(ends.high)
+
+
+@lru_cache(maxsize=65_536)
+def worst(k: int, n: int, no_result: int, level: str) -> tuple[str, str]:
+    """``worst_low`` and ``worst_high``; blanks where there is neither an answer nor a missing one."""
+    ends = intervals.worst(k, n, no_result, level)
+    return ("", "") if ends is None else (six(ends.low), six(ends.high))
+
+
+def cells(counts: Counts, level: str, k: int) -> list[str | int]:
+    """``documents`` to ``high``, as in rates.csv and table2.csv; ``k`` is one of the two of the counts."""
+    states = (counts.uncertain, counts.no_result, counts.not_scannable, counts.not_run)
+    return [counts.documents, counts.n, k, *states, *rate(k, counts.n, level)]

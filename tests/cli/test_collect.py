@@ -1,0 +1,70 @@
+"""`penmark collect`, as it is typed."""
+
+import json
+
+import pytest
+
+from penmark.cli import invoke
+from penmark.errors import FaultsError, UsageError
+
+
+def test_a_folder_a_table_and_a_promised_source(corpus, tmp_path, capsys):
+    source = {"plugin": "table", "options": {"path": "../texts.csv", "column.id": "ID", "kind": "generated"}}
+    made = corpus(corpus.arm("A", "human"), corpus.arm("C", "ai", source=source))
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "007.txt").write_bytes(b"One text.\r\n")
+    (folder / "metadata.csv").write_text("id,evidence_date,colour,license\n007,2020-01-01,red,MIT\n")
+    (tmp_path / "texts.csv").write_text("ID,text,grade,provider,model\nNA,An AI text.,stated,P,M\n")
+    place = ["-C", str(made.place.root)]
+    options = [f"{n}={v}" for n, v in {"kind": "archive", "grade": "archived", "source": "s", "archive": "a"}.items()]
+    given = [part for option in [*options, "licence=CC0"] for part in ("--option", option)]
+    assert invoke([*place, "collect", "A", "--path", str(folder), *given]) == 0
+    out, err = capsys.readouterr()
+    assert out == "A: 1 documents (1 added, 0 updated, 0 unchanged)\n"
+    assert err == "note: A: columns that no record has were left out: colour, license (did you mean licence?)\n"
+    assert invoke([*place, "collect", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [
+        {"arm": "C", "added": 1, "updated": 0, "unchanged": 0, "documents": 1, "unused": []}
+    ]
+    assert [d["id"] for arm in ("A", "C") for d in made.documents(arm)] == ["007", "NA"]
+    assert invoke([*place, "collect", "C", "--option", "grade=recorded"]) == 0  # the row's own cell stands
+    assert "1 unchanged" in capsys.readouterr().out
+
+
+def test_faults_of_all_arms_are_told_and_good_arms_stay(corpus, tmp_path, capsys):
+    sources = {n: {"plugin": "table", "options": {"path": f"{n}.jsonl", "kind": "generated"}} for n in "ABC"}
+    made = corpus(*(corpus.arm(n, "ai", 1, source=s) for n, s in sources.items()))
+    (made.place.root / "A.jsonl").write_text('{"id": "a", "text": "x"}\n')
+    (made.place.root / "B.jsonl").write_text(
+        '{"id": "b", "text": "x", "grade": "stated", "provider": "P", "model": "M"}\n'
+    )
+    with pytest.raises(FaultsError) as caught:
+        invoke(["-C", str(made.place.root), "collect"])
+    assert "A.jsonl:1: no grade" in str(caught.value)
+    assert "C.jsonl: there is no such file" in str(caught.value)
+    assert capsys.readouterr().out.startswith("B: 1 documents")
+
+
+def test_what_cannot_be_understood(corpus, tmp_path):
+    made = corpus()
+    place = ["-C", str(made.place.root), "collect"]
+    for argv, expected in (
+        (["a"], r"no arm a \(did you mean A\?\)"),
+        (["A"], r"names no source for the arm A[^\0]*SOURCE is one of folder, liang2023, table, zippy"),
+        ([], "no arm of the protocol names a source"),
+        (["A", "--from", "tabel"], r"did you mean table\?"),
+        (["A", "--from", "table"], "needs the option `path`"),
+        (["A", "--option", "kind"], "'kind' is not NAME=VALUE"),
+        (["A", "--option", "kind=a", "--option", "kind=b"], "kind is given twice"),
+    ):
+        with pytest.raises(UsageError, match=expected):
+            invoke([*place, *argv])
+
+
+def test_another_source_than_the_promised_one_is_said(corpus, tmp_path, capsys):
+    made = corpus(corpus.arm("A", "human", 1, source={"plugin": "liang2023"}))
+    path = tmp_path / "t.csv"
+    path.write_text("id,text,kind,grade,source,archive,evidence_date,licence\n1,x,archive,stated,s,a,2020-01-01,l\n")
+    assert invoke(["-C", str(made.place.root), "collect", "A", "--from", "table", "--path", str(path)]) == 0
+    assert "note: the protocol promises the source liang2023 for the arm A" in capsys.readouterr().err

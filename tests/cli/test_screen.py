@@ -1,0 +1,61 @@
+"""`penmark screen`, as it is typed."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from penmark import screening, study
+from penmark.cli import invoke
+from penmark.errors import UsageError
+
+
+def test_findings_are_kept_and_told_in_short(corpus, capsys):
+    made = corpus(corpus.arm("A", "human", 9))
+    made.collect("A", *(corpus.draft(f"{i}", f"Text {i} without an end") for i in range(5)))
+    place = ["-C", str(made.place.root), "screen"]
+    assert invoke(place) == 1
+    out = capsys.readouterr().out
+    assert "error unmet-quota in A: 1\n    corpus/A/documents.jsonl: 5 documents; the promise is 9\n" in out
+    assert "    corpus/A/documents.jsonl:1: 0: ends without a final mark\n" in out
+    assert "    and 2 more (screening.csv, or --all)\n" in out
+    assert out.endswith("1 errors, 5 warnings\n")
+    rows = list(csv.DictReader(io.StringIO(made.edition.screening.read_text(), newline="")))
+    assert [(r["severity"], r["rule"], r["document"], r["row"]) for r in rows] == [
+        ("error", "unmet-quota", "", ""),
+        *(("warning", "cut-off", f"{i}", f"{i + 1}") for i in range(5)),
+    ]
+    assert invoke([*place, "--all"]) == 1
+    assert "more" not in capsys.readouterr().out
+    assert invoke([*place, "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["errors"] == 1
+
+
+def test_warnings_alone_do_not_fail(corpus, capsys):
+    made = corpus(corpus.arm("A", "human", 1))
+    made.collect("A", corpus.draft("1", "Without an end"))
+    assert invoke(["-C", str(made.place.root), "screen"]) == 0
+    assert capsys.readouterr().out.endswith("0 errors, 1 warnings\n")
+    study.write(made.edition.seal("corpus"), b"{}")
+    kept = made.edition.screening.read_bytes()
+    made.place.documents("A").unlink()
+    assert invoke(["-C", str(made.place.root), "screen"]) == 1
+    assert "screening.csv DIFFERS from what was sealed" in capsys.readouterr().err
+    assert made.edition.screening.read_bytes() == kept
+
+
+def test_the_rules_are_told(corpus, capsys):
+    assert invoke(["screen", "--rules"]) == 0
+    out = capsys.readouterr().out
+    assert len(out.splitlines()) == len(screening.RULES)
+    assert "error    empty                     a text without a word\n" in out
+    assert invoke(["screen", "--rules", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["bom"]["severity"] == "warning"
+
+
+def test_nothing_to_screen_before_the_promise(corpus):
+    made = corpus()
+    made.edition.seal("promise").unlink()
+    with pytest.raises(UsageError, match="penmark commit"):
+        invoke(["-C", str(made.place.root), "screen"])

@@ -1,0 +1,186 @@
+"""What stands on the page, and what never does. (Its figures are held to the files by tests/verify/test_pages.py.)"""
+
+from __future__ import annotations
+
+import html
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from penmark import canon, study
+from penmark.errors import PenmarkError, UsageError
+from penmark.report import page
+
+
+def _text(edition: study.Edition) -> str:
+    """The words of a page, in order, without its style sheet."""
+    data = (edition.report / "index.html").read_text(encoding="utf-8")
+    body = re.sub(r"<style>.*</style>", "", data, flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", body)).split())
+
+
+def test_the_same_files_give_the_same_bytes(small: ModuleType, tmp_path: Path) -> None:
+    first, second = small.write(tmp_path / "a"), small.write(tmp_path / "b")
+    assert (first.report / "index.html").read_bytes() == (second.report / "index.html").read_bytes()
+
+
+def test_the_page_tells_everything_in_order(small: ModuleType, tmp_path: Path) -> None:
+    text = _text(small.write(tmp_path))
+    places = [
+        "Detector benchmark of the Northern Writing Centre",
+        "not publicly pre-registered",
+        "these are the false positives",
+        "Table 1 . Headline rates",
+        "Human texts called AI: false positives.",
+        "AI texts called AI: detections.",
+        "Table 2 . Kinds of writers",
+        "Every detector on every arm",
+        "only 9 authors",
+        "Agreement.",
+        "Detectors and their boundaries",
+        "https://vendor.example/help/what-the-score-means",
+        "Who runs this, who pays, and their interests",
+        "Works for the vendor of aardvark, and owns 2 % of it.",
+        "archive, released: 4",
+        "a scaled-down study",
+        "The scan paused for 2 hours: a power cut.",
+        "Arm B takes 20 writers.",
+        "has 291 words; the arm takes 300 to 1200",
+        "words alone tell 27 of 30 texts of C from A",
+        "Not this time: its terms forbid it.",
+        "seals/promise.json",
+        "sha256sum -c SHA256SUMS",
+        "openssl ts -verify -data seals/promise.json -in seals/promise-local1.tsr",
+        "python3 verify.py .",
+        "What this bundle cannot show",
+        "How to catch us",
+    ]
+    at = 0
+    for words in places:
+        found = text.find(words, at)
+        assert found >= 0, f"{words!r} is not told, or not in its place"
+        at = found
+
+
+def test_no_answer_is_no_zero(small: ModuleType, tmp_path: Path) -> None:
+    text = _text(small.write(tmp_path))
+    assert "zebra pre-2022 archive" in text
+    assert re.search(r"zebra unedited AI · detections 30 0 0 — not run — 0 0 0 30", text)
+    assert "INCOMPLETE 30 of 86" in text
+    assert "— no answer" in text
+
+
+def test_own_detectors_and_archive_text_are_marked(small: ModuleType, tmp_path: Path) -> None:
+    edition = small.write(tmp_path)
+    text = _text(edition)
+    assert "aardvark 2.4 operator’s own COMPLETE 48 28 A + 20 B 5 10.42 % †" in text
+    assert text.count("detectors may have been trained on it") >= 4
+    assert not re.search(r"muskrat (2\.4 )?operator’s own", text)
+
+
+def test_prospective_and_retrospective(small: ModuleType, tmp_path: Path) -> None:
+    prospective = _text(small.write(tmp_path / "a", announced=True))
+    assert "pre-committed rules" in prospective
+    assert "not publicly pre-registered" not in prospective
+    assert "https://archive.example/1" in prospective
+    assert "Retrospective" not in prospective
+    retrospective = _text(small.write(tmp_path / "b", timing="retrospective"))
+    assert "pre-committed" not in retrospective.casefold()
+    assert "was not publicly pre-registered" in retrospective
+    assert "No answer has a date." in retrospective
+    captions = retrospective.count("Retrospective: the rules were written after the answers existed.")
+    assert captions >= 8
+
+
+def test_a_retrospective_promise_cannot_call_itself_pre_committed(small: ModuleType, tmp_path: Path) -> None:
+    edition = small.write(tmp_path, timing="retrospective")
+    promised = study.read_json(edition.protocol_json) | {"title": "A Pre-Committed test"}
+    study.write(edition.protocol_json, canon.encode(promised))
+    with pytest.raises(PenmarkError, match="retrospective"):
+        page(edition, small.tables("retrospective"))
+
+
+def test_a_demonstration_says_that_it_measures_nothing(small: ModuleType, tmp_path: Path) -> None:
+    edition = small.write(tmp_path)
+    assert b"measures nothing" not in page(edition, small.tables())
+    promised = study.read_json(edition.protocol_json) | {"title": "A rehearsal of the Northern benchmark"}
+    study.write(edition.protocol_json, canon.encode(promised))
+    assert b"This edition demonstrates the machinery. It measures nothing." in page(edition, small.tables())
+
+
+def test_another_boundary_is_told_at_every_table(small: ModuleType, tmp_path: Path) -> None:
+    edition = small.write(tmp_path)
+    told = page(edition, small.tables(), recomputed={"zebra"}).decode()
+    assert told.count("Recomputed at another boundary than the promised one for") >= 9
+    assert b"Recomputed" not in page(edition, small.tables())
+
+
+def test_words_of_others_stay_words(small: ModuleType, tmp_path: Path) -> None:
+    data = (small.write(tmp_path, hostile=True).report / "index.html").read_text(encoding="utf-8")
+    assert not re.search(r"<(script|img|b|iframe)\b", data)
+    assert "\u202e" not in data
+    assert "&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt; &amp; ⟨U+202E⟩" in data
+
+
+def test_nothing_is_loaded_or_run(small: ModuleType, tmp_path: Path) -> None:
+    data = (small.write(tmp_path).report / "index.html").read_text(encoding="utf-8")
+    assert not re.search(r"<script|<link|<img|@import|url\(|<[^>]*\s(on[a-z]+|src|style)=", data)
+    assert {address.split("#")[0] for address in re.findall(r'href="([^"]*)"', data)} <= {
+        "",
+        "../tables/rates.csv",
+        "../tables/rates_lenient.csv",
+        "../tables/readings.csv",
+        "../tables/documents.csv",
+        "../screening.csv",
+    }
+
+
+def test_without_jinja2_the_line_that_installs_it_is_told(
+    small: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edition = small.write(tmp_path)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(UsageError) as caught:
+        page(edition, small.tables())
+    assert caught.value.faults[0].remedy == "pip install 'penmark[report]'"
+
+
+@pytest.mark.parametrize("path", ["protocol.json", "screening.csv", "seals/corpus.json", "detectors/zebra.json"])
+def test_a_missing_or_broken_file_is_named(small: ModuleType, tmp_path: Path, path: str) -> None:
+    edition = small.write(tmp_path)
+    (tmp_path / path).write_bytes(b"{}")
+    with pytest.raises(PenmarkError):
+        page(edition, small.tables())
+    (tmp_path / path).unlink()
+    with pytest.raises(PenmarkError) as caught:
+        page(edition, small.tables())
+    assert path in str(caught.value)
+
+
+def test_an_edition_with_nothing_to_tell(small: ModuleType, tmp_path: Path) -> None:
+    """No detector answered, nothing departed: every part says so, and no rate is made up."""
+    edition = small.write(tmp_path)
+    held = small.tables()
+    header = held["tables/table1.csv"].split(b"\n")[0].split(b",")
+    blank = dict.fromkeys(header, b"") | {
+        b"detector": b"zebra",
+        b"timing": b"prospective",
+        b"status": b"INCOMPLETE 0 of 86",
+    }
+    blank |= {c: b"0" for c in header if c.endswith((b"_documents", b"_n"))} | {b"boundary": b">= 50"}
+    held["tables/table1.csv"] = b",".join(header) + b"\n" + b",".join(blank[c] for c in header) + b"\n"
+    for name in ("table2", "rates", "units", "agreement", "departures", "warnings"):
+        held[f"tables/{name}.csv"] = held[f"tables/{name}.csv"].split(b"\n")[0] + b"\n"
+    study.write(edition.screening, edition.screening.read_bytes().split(b"\n")[0] + b"\n")
+    edition.deviations.unlink()
+    (edition.amendments / "0001.json").unlink()
+    study.write(edition.report / "index.html", page(edition, held))
+    text = _text(edition)
+    assert "there is no false-positive rate" in text
+    assert "there is no detection rate" in text
+    assert "No answer has a date." in text
+    assert text.count("None.") >= 3
+    assert "Nothing was told." in text
