@@ -287,7 +287,7 @@ def test_all_faults_of_a_card_come_at_once_with_their_lines(tmp_path: Path) -> N
         cards.load(path)
     assert [(fault.place, fault.fact) for fault in caught.value.faults] == [
         (f"{path}:2", "vendor: is missing"),
-        (f"{path}:4", "unknown key `vendr` (did you mean vendor?)"),
+        (f"{path}:4", "vendr: unknown key (did you mean vendor?)"),
         (f"{path}:6", "ask.by: 'phone' is not possible here"),
         (f"{path}:10", "boundary.date: '2026-11-31' is not on the calendar"),
         (f"{path}:11", "display: 'document and sentence' is not possible here"),

@@ -121,7 +121,8 @@ def test_a_new_protocol_follows_its_template_and_says_what_is_left_to_decide(wri
     places = dict(protocol.placeholders(given))
     assert places["people.0.name"] == "<your name>"
     assert places["payer"].startswith("<who pays")
-    assert places["arms.2.generation.models.4.model"] == "<model 5>"
+    assert places["arms.C.generation.models.4.model"] == "<model 5>"
+    assert places["arms.C.quotas.14.where.model"] == "<model 5>"
     assert not protocol.placeholders(given.model_copy(update={"arms": (), "payer": "a < b, <>", "people": ()}))
 
 
@@ -160,7 +161,7 @@ def test_every_fault_in_one_pass_each_with_its_line(write: Callable[..., Path]) 
     first = next(number for number, line in enumerate(lines) if line.startswith("winner: never"))
     assert [(lines[n].strip()[:14], fault.fact) for n, fault in zip(numbers, caught.value.faults, strict=True)] == [
         ('study: "bench:', "schedule: is missing"),
-        ("shedule: quart", "unknown key `shedule` (did you mean schedule?)"),
+        ("shedule: quart", "shedule: unknown key (did you mean schedule?)"),
         ("window: {opens", "window.opens: '2026-11-31' is not on the calendar"),
         ("attempts: thre", "attempts: 'three' is not a whole number"),
         ("level: 0.94", "level: '0.94' is not possible here"),
@@ -168,6 +169,16 @@ def test_every_fault_in_one_pass_each_with_its_line(write: Callable[..., Path]) 
         ("- name: A", "arms.A: the quotas by register add up to 140, the arm to 150"),
         ("headline: no", "arms.C2.headline: 'no' is neither true nor false"),
         ("- {name: zippy", "detectors.zippy.relation: 'nome' is not possible here (did you mean none?)"),
+    ]
+
+
+def test_a_list_whose_items_are_all_faulty_is_not_called_empty(write: Callable[..., Path]) -> None:
+    with pytest.raises(FaultsError) as caught:
+        protocol.load(write("small", ("relation: none}", "relation: frends}")))
+    assert [fault.fact.split(":")[0] for fault in caught.value.faults] == [
+        "detectors.aifingerprint.relation",
+        "detectors.uncanny.relation",
+        "detectors.zippy.relation",
     ]
 
 

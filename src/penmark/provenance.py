@@ -2,7 +2,7 @@
 
 ``from_row`` makes the record of a flat row of strings; ``insufficient`` says what an arm asks for and a record does not
 give. Both report everything in one pass.
-*Reads* and *writes* nothing. *Never* fills in what a row does not say.
+*Reads* the salts of attested texts. *Writes* nothing. *Never* fills in what a row does not say.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from penmark.errors import Fault, FaultsError, did_you_mean
+from penmark import study
+from penmark.errors import Fault, FaultsError, PenmarkError, did_you_mean
 from penmark.records import (
     Archive,
     Arm,
@@ -30,6 +31,7 @@ from penmark.records import (
     Session,
     Transformed,
 )
+from penmark.study import Study
 
 
 class Shortfall(NamedTuple):
@@ -47,6 +49,7 @@ _INTEGERS = {
 _TRUTHS = {"adult", "publish"}
 _DATES = {"evidence_date", "written_on", "generated_on"}
 _SETTING = "settings."
+_SALT = re.compile(r"[0-9a-f]{64}")
 
 
 def _fields(record: type[Record], *without: str) -> frozenset[str]:
@@ -100,6 +103,21 @@ def from_row(row: Mapping[str, str], place: str) -> Provenance:
         return _ADAPTER.validate_python(value, strict=True)
     except ValidationError as error:
         raise FaultsError(_fault(place, kind, e) for e in error.errors(include_url=False)) from None
+
+
+def salts(place: Study) -> dict[str, bytes]:
+    """The salts under which attested texts are known, by document; empty where there are none.
+
+    Raises PenmarkError for a line of ``private/salts.jsonl`` that is none.
+    """
+    found: dict[str, bytes] = {}
+    for number, value in study.records(place.salts) if place.salts.exists() else ():
+        salt = value.get("salt")
+        if set(value) != {"document", "salt"} or not isinstance(salt, str) or not _SALT.fullmatch(salt):
+            where = f"{place.salts}:{number}"
+            raise PenmarkError("is not {document, salt}", place=where, remedy="Restore the file from a copy.")
+        found[value["document"]] = bytes.fromhex(salt)
+    return found
 
 
 def insufficient(document: Document, arm: Arm) -> list[Shortfall]:

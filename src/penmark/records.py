@@ -19,6 +19,9 @@ VersionState = Literal["as_asked", "floating", "not_reported", "changed"]
 Verdict = Literal["ai", "human", "mixed", "assisted", "uncertain"]
 Grade = Literal["archived", "released", "witnessed", "recorded", "stated"]
 Operator = Literal[">", ">=", "<", "<="]
+Beyond = Literal["refuses", "answers all the same", "cuts silently", "unknown"]
+Mark = Literal["documented", "transcribed", "seen", "inferred", "guess"]
+"""How a fact is known: by the vendor's own pages, a copy of them, client code or captured answers, reasoning, or not."""
 
 Date = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$")]
 Time = Annotated[
@@ -33,6 +36,8 @@ Pointer = Annotated[str, StringConstraints(pattern=r"^(/([^/~]|~[01])*)*$")]
 DetectorName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,62}$")]
 ArmName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$")]
 EditionTag = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]{0,15}-[0-9]{4}-Q[1-4]$")]
+Named = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+Secret = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")]
 DocumentId = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f/\\]{1,128}$")]
 
 
@@ -274,18 +279,132 @@ class Protocol(Record):
 # --- cards ---------------------------------------------------------------------------------------------------------
 
 
-class Ask(Record):
-    """How a detector is asked: by a plugin (``local`` ones run here), or by people who copy a screen."""
+def _empty(value: object) -> bool:
+    """True for fields that are not written where they say nothing, so that cards sealed before they existed stay whole."""
+    return value is None or value == () or value == {}
 
-    by: Literal["plugin", "people"]
+
+class Environment(Record):
+    """A secret by the name of the environment variable that holds it. Its value is never recorded."""
+
+    env: Secret
+
+
+class Send(Record):
+    """One HTTP request. ``{name}`` stands for a value (docs/format.md, 4). ``body``: JSON, or ``{text}`` alone for its bytes.
+
+    ``take``: what later requests need of the answer, by pointer.
+    """
+
+    method: Literal["GET", "POST", "PUT"] = "POST"
+    url: str
+    headers: dict[str, str] = {}
+    body: str | None = None
+    take: dict[Named, Pointer] = {}
+
+
+class Login(Send):
+    """Asked before anything else; what it takes is a secret, and is used again for so many hours."""
+
+    hours: int = Field(ge=1, le=8760)
+
+
+class Poll(Send):
+    """Asked every so many seconds, until the value at ``at`` is one of ``among`` or ``patience`` (seconds) ends."""
+
+    method: Literal["GET", "POST", "PUT"] = "GET"
+    at: Pointer
+    among: tuple[str, ...] = Field(min_length=1)
+    every: Decimals
+    patience: int = Field(default=300, ge=1, le=3600)
+
+
+class Sign(Record):
+    """How one recognises an answer that is none, and what it means; the first sign that fits counts.
+
+    It fits where the status is one of ``status`` (any, where there are none) and the value at ``at`` is one of ``among``,
+    or holds the words ``holds``, or, where neither is given, is there at all. ``again``: may be tried again; ``stop``:
+    the next text would fare no better; ``declined``: the vendor does not judge this text; ``failed``: nothing of these.
+    """
+
+    status: tuple[int, ...] = ()
+    at: Pointer | None = None
+    among: tuple[str, ...] = ()
+    holds: str | None = None
+    means: Literal["again", "stop", "declined", "failed"]
+    because: str
+
+    @model_validator(mode="after")
+    def _recognisable(self) -> Sign:
+        if not self.status and self.at is None:
+            raise ValueError("a sign needs a status, or a pointer to what tells it")
+        if self.at is None and (self.among or self.holds is not None):
+            raise ValueError("`among` and `holds` speak of the value at `at`, which is missing")
+        return self
+
+
+class Price(Record):
+    """What a text costs: ``amount`` for each ``per`` of ``unit``, a begun one counting whole where ``rounding`` is up."""
+
+    amount: Decimals
+    currency: str
+    per: int = Field(ge=1)
+    unit: Literal["words", "characters", "texts"]
+    rounding: Literal["up", "none"]
+
+
+class Pace(Record):
+    """The vendor's limit: so many requests in so many seconds."""
+
+    requests: int = Field(ge=1)
+    seconds: int = Field(ge=1)
+
+
+class Request(Record):
+    """How a vendor is asked over HTTP: login, then send, then upload, then poll; all but ``send`` may be missing.
+
+    ``settings``: what a protocol may set, and how it is written in JSON. ``version``: the one asked for where the
+    protocol names none. ``private``: pointers into the body of ``send``, to what keeps a text private: always sent as it
+    stands. ``timeout``: seconds without a byte.
+    """
+
+    keys: dict[Named, Environment] = {}
+    settings: dict[Named, Literal["text", "number", "boolean"]] = {}
+    version: str | None = None
+    login: Login | None = None
+    send: Send
+    upload: Send | None = None
+    poll: Poll | None = None
+    private: tuple[Pointer, ...] = ()
+    errors: tuple[Sign, ...] = ()
+    timeout: int = Field(default=60, ge=1, le=600)
+    price: Price | None = None
+    pace: Pace | None = None
+
+
+class Ask(Record):
+    """How a detector is asked: by a plugin (``local`` ones run here), over HTTP, or by people who copy a screen."""
+
+    by: Literal["plugin", "people", "http"]
     plugin: str | None = None
     options: dict[str, str] = {}
+    request: Request | None = Field(default=None, exclude_if=_empty)
 
     @model_validator(mode="after")
     def _whole(self) -> Ask:
         if (self.by == "plugin") != (self.plugin is not None):
             raise ValueError("`plugin` names the detector plugin, and only when `by` is plugin")
+        if (self.by == "http") != (self.request is not None):
+            raise ValueError("`request` says how a vendor is asked, and only when `by` is http")
         return self
+
+
+class Unmeasured(Record):
+    """Where the value at ``at`` is one of ``among``, the answer holds no result, whatever else stands in it."""
+
+    at: Pointer
+    among: tuple[str, ...] = Field(min_length=1)
+    because: str
 
 
 class Answer(Record):
@@ -296,6 +415,7 @@ class Answer(Record):
     label: Pointer | None = None
     version: Pointer | None = None
     text: Pointer | None = None
+    unmeasured: tuple[Unmeasured, ...] = Field(default=(), exclude_if=_empty)
 
 
 class Scale(Record):
@@ -308,14 +428,28 @@ class Scale(Record):
     unit: Literal["", "percent"] = ""
 
 
+class Band(Record):
+    """A part of the scale, both ends included, and its class. ``shown``: the verdict displayed in place of its numbers."""
+
+    low: Decimals
+    high: Decimals
+    verdict: Literal["human", "mixed", "assisted", "uncertain"]
+    shown: str | None = None
+
+
 class Limits(Record):
-    """Which texts the vendor takes; outside them a pair is not scannable. All bounds inclusive."""
+    """Which texts the vendor takes; outside them a pair is not scannable. All bounds inclusive.
+
+    ``beyond_minimum``, ``beyond_maximum``: what the vendor does with shorter and with longer texts.
+    """
 
     minimum_words: int | None = None
     maximum_words: int | None = None
     minimum_characters: int | None = None
     maximum_characters: int | None = None
     languages: tuple[str, ...] | None = None
+    beyond_minimum: Beyond | None = Field(default=None, exclude_if=_empty)
+    beyond_maximum: Beyond | None = Field(default=None, exclude_if=_empty)
 
 
 class Terms(Record):
@@ -327,7 +461,7 @@ class Terms(Record):
 
 
 class Card(Record):
-    """The facts of one detector."""
+    """The facts of one detector. ``confidence``: how those are known, by pointer into the card, that are not documented."""
 
     name: DetectorName
     title: str
@@ -336,12 +470,14 @@ class Card(Record):
     ask: Ask
     answer: Answer
     scale: Scale | None = None
+    bands: tuple[Band, ...] = Field(default=(), exclude_if=_empty)
     verdicts: dict[str, Verdict] = {}
     boundary: Rule
     limits: Limits = Limits()
     display: Literal["document", "sentence", "both"]
     terms: Terms
     facts_as_of: Date
+    confidence: dict[Pointer, Mark] = Field(default={}, exclude_if=_empty)
     notes: str = ""
 
     @model_validator(mode="after")

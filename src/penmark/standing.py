@@ -58,7 +58,8 @@ class JournalStanding(NamedTuple):
 
 @dataclass
 class Standing:
-    """Where one edition stands. ``faults``: what could not be read, and what keeps the next step from working."""
+    """Where one edition stands. ``departures``: None where they cannot be computed. ``faults``: what could not be read,
+    and what keeps the next step from working."""
 
     study: str
     edition: str
@@ -67,7 +68,7 @@ class Standing:
     arms: list[ArmStanding] = field(default_factory=list)
     seals: list[SealStanding] = field(default_factory=list)
     journals: list[JournalStanding] = field(default_factory=list)
-    departures: list[protocol.Departure] = field(default_factory=list)
+    departures: list[protocol.Departure] | None = None
     placeholders: list[tuple[str, str]] = field(default_factory=list)
     amendments: int = 0
     faults: list[Fault] = field(default_factory=list)
@@ -76,7 +77,7 @@ class Standing:
 
 def standing(place: Study, edition: Edition) -> Standing:
     """Where ``edition`` stands; faults are part of the answer."""
-    found = Standing(edition.tag, edition.tag, str(edition.root), None)
+    found = Standing(place.root.resolve().name, edition.tag, str(edition.root), None)
     found.seals = [_seal(edition, name, found.faults) for name in edition.seal_names()]
     sealed = {seal.name for seal in found.seals}
     promised = _promised(edition, found, "promise" in sealed)

@@ -14,7 +14,7 @@ import penmark.demo
 from penmark.text import fold, words
 
 FOLDER = Path(penmark.demo.__file__).parent / "texts"
-COLUMNS = "id,file,register,topic,style,provider,model,generated_at,prompt,word_target,note"
+COLUMNS = "id,file,register,topic,style,provider,model,generated_on,prompt,word_target,note"
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_registers_and_styles_are_balanced(rows: list[dict[str, str]]) -> None:
 
 def test_provenance_is_whole(rows: list[dict[str, str]]) -> None:
     for row in rows:
-        stated = (row["provider"], row["model"], row["generated_at"], row["note"])
+        stated = (row["provider"], row["model"], row["generated_on"], row["note"])
         assert stated == ("Anthropic", "Claude", "2026-11-30", "written for the demonstration"), row["id"]
         assert row["topic"] != ""
         assert row["prompt"].endswith("."), row["id"]

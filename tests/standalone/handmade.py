@@ -69,10 +69,19 @@ def boundary(operator: str | None, value: str | None, source: str, date: str) ->
 def card(name: str, by: str, default: Json, scale: Json | None, verdicts: Json, **pointers: str) -> Json:
     limits = ("languages", "maximum_characters", "maximum_words", "minimum_characters", "minimum_words")
     return {
-        **{"name": name, "title": name, "vendor": "nobody", "homepage": "https://example.org/", "display": "document"},
-        **{"facts_as_of": "2026-09-01", "notes": "", "limits": dict.fromkeys(limits), "boundary": default},
-        **{"terms": {"read_on": None, "results_may_be_published": "yes", "where": "by hand"}, "scale": scale},
-        **{"ask": {"by": by, "options": {}, "plugin": None}, "verdicts": verdicts},
+        "name": name,
+        "title": name,
+        "vendor": "nobody",
+        "homepage": "https://example.org/",
+        "display": "document",
+        "facts_as_of": "2026-09-01",
+        "notes": "",
+        "limits": dict.fromkeys(limits),
+        "boundary": default,
+        "terms": {"read_on": None, "results_may_be_published": "yes", "where": "by hand"},
+        "scale": scale,
+        "ask": {"by": by, "options": {}, "plugin": None},
+        "verdicts": verdicts,
         "answer": dict.fromkeys(("displayed", "score", "label", "version", "text")) | pointers,
     }
 
@@ -224,25 +233,30 @@ def make_protocol(study: Study) -> None:
         words, before = suffices.split(), "2023-01-01" if name == "A" else None
         grades = [word for word in words if word not in KINDS]
         arms.append({
-            **{"name": name, "title": f"Arm {name}", "truth": truth, "headline": headline, "documents": size},
-            **{"quotas": [{"where": where, "documents": number} for where, number in quotas], "filled": "by hand"},
-            **{"evidence": {"kinds": [word for word in words if word in KINDS], "grades": grades, "before": before}},
-            **{"persists": True, "unit": "author", "words": None, "budget": None, "generation": None, "source": None},
+            "name": name, "title": f"Arm {name}", "truth": truth, "headline": headline, "documents": size,
+            "quotas": [{"where": where, "documents": number} for where, number in quotas], "filled": "by hand",
+            "evidence": {"kinds": [word for word in words if word in KINDS], "grades": grades, "before": before},
+            "persists": True, "unit": "author", "words": None, "budget": None, "generation": None, "source": None,
         })  # fmt: skip
     arms[3]["budget"] = {"words_percent": "10", "sentences": "none added or deleted"}
     shown = {"surface": "web", "tier": "standard", "payer": "us", "relation": "none", "settings": {}}
     study.protocol = {
-        **{"study": "handmade", "title": "A study made by hand", "edition": "BENCH-2026-Q4", "template": None},
-        **{"people": [{"name": "Nobody", "role": "maker", "interests": "none"}], "payer": "nobody", "schedule": "once"},
-        **{"authorities": [{"name": "example", "url": "https://example.org/tsa"}], "beacon": None, "comparisons": []},
-        **{
-            "format": 1,
-            "interval": "wilson",
-            "nominations": [],
-            "raw_scores": "published",
-            "scans": 1,
-            "screening": {},
-        },
+        "study": "handmade",
+        "title": "A study made by hand",
+        "edition": "BENCH-2026-Q4",
+        "template": None,
+        "people": [{"name": "Nobody", "role": "maker", "interests": "none"}],
+        "payer": "nobody",
+        "schedule": "once",
+        "authorities": [{"name": "example", "url": "https://example.org/tsa"}],
+        "beacon": None,
+        "comparisons": [],
+        "format": 1,
+        "interval": "wilson",
+        "nominations": [],
+        "raw_scores": "published",
+        "scans": 1,
+        "screening": {},
         "winner": "never",
         "seed_sha256": sha256(SEED),
         "level": "0.95",
@@ -284,8 +298,12 @@ def make_corpus(study: Study) -> None:
             study.published[document["address"]] = raw
     study.published[sha256(DRAFT.encode())] = DRAFT.encode()
     study.header = {
-        **{"arms": {"A": 4, "B": 3, "C": 3, "D": 2}, "documents": 12, "edition": "BENCH-2026-Q4", "kind": "manifest"},
-        **{"study": "handmade", "word_rule": "penmark-1"},
+        "arms": {"A": 4, "B": 3, "C": 3, "D": 2},
+        "documents": 12,
+        "edition": "BENCH-2026-Q4",
+        "kind": "manifest",
+        "study": "handmade",
+        "word_rule": "penmark-1",
     }
 
 
@@ -295,8 +313,13 @@ def make_corpus(study: Study) -> None:
 def start(study: Study, name: str, shard: str = "1/1") -> Json:
     card = study.cards[name]
     return {
-        **{"kind": "start", "at": at(2), "detector": name, "card_sha256": sha256(canonical(card)), "shard": shard},
-        **{"plugin": card["plugin"], "software": "handmade 1"},
+        "kind": "start",
+        "at": at(2),
+        "detector": name,
+        "card_sha256": sha256(canonical(card)),
+        "shard": shard,
+        "plugin": card["plugin"],
+        "software": "handmade 1",
     }
 
 
@@ -637,7 +660,7 @@ def table2(study: Study, within: Mapping[Any, list[Json]], timing: str) -> list[
 
 
 def agreement(within: Mapping[Any, list[Json]], arms: list[str], timing: str) -> list[list[Any]]:
-    rows: list[list[Any]] = ["arm,detectors,documents,answered_by_all,flagged_by,count,timing".split(",")]
+    rows: list[list[Any]] = [["arm", "detectors", "documents", "answered_by_all", "flagged_by", "count", "timing"]]
     firsts = list({detector: pairs for (detector, _), pairs in reversed(within.items())}.values())
     for arm in arms:
         columns = [[pair for pair in pairs if pair["of"]["arm"] == arm] for pairs in firsts]
@@ -708,13 +731,16 @@ def token(data: bytes, time: str) -> bytes:
 def seal(study: Study, name: str, paths: list[str], previous: str | None, journals: Json) -> None:
     """Puts a seal and its token among the files."""
     study.seals[name] = {
-        **{
-            "announced": None,
-            "digests": {path: sha256(study.files[path]) for path in paths},
-            "edition": "BENCH-2026-Q4",
-        },
-        **{"format": 1, "journals": journals, "kind": name.split("-")[0], "previous": previous, "study": "handmade"},
-        **{"sealed_at": study.sealed_at[name], "software": "handmade 1"},
+        "announced": None,
+        "digests": {path: sha256(study.files[path]) for path in paths},
+        "edition": "BENCH-2026-Q4",
+        "format": 1,
+        "journals": journals,
+        "kind": name.split("-")[0],
+        "previous": previous,
+        "study": "handmade",
+        "sealed_at": study.sealed_at[name],
+        "software": "handmade 1",
     }
 
 

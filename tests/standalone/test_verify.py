@@ -82,15 +82,44 @@ def test_a_true_bundle_passes(tmp_path: Path, retrospective: bool) -> None:
     assert len(openssl) == 5
 
 
+def test_the_reference_follows_the_published_schemas() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    folder = HERE.parents[1] / "docs" / "schemas"
+    lines = {
+        path: [json.loads(line) for line in data.splitlines()] for path, data in GOLDEN.items() if "jsonl" in path[-5:]
+    }
+    files = {path: json.loads(data) for path, data in GOLDEN.items() if path.endswith(".json") and "/" in path}
+    readings = [
+        line for path in lines if path.startswith("journal/") for line in lines[path] if line["kind"] == "reading"
+    ]
+    for line in readings:
+        del line["kind"], line["at"], line["prev"]
+    records = {
+        "protocol": [json.loads(GOLDEN["protocol.json"])],
+        "sealed-card": [files[path] for path in files if path.startswith("detectors/")],
+        "seal": [files[path] for path in files if path.startswith("seals/")],
+        "amendment": [files[path] for path in files if path.startswith("amendments/")],
+        "deviation": lines["deviations.jsonl"],
+        "document": lines["manifest.jsonl"][1:],
+        "reading": readings,
+    }
+    for name, values in records.items():
+        schema = json.loads((folder / f"{name}.json").read_text("utf-8"))
+        assert values
+        for value in values:
+            jsonschema.Draft202012Validator(schema).validate(value)
+            assert set(value) == set(schema["properties"]), name  # all fields are present
+
+
 def test_cells_worked_out_by_hand() -> None:
     arms = {(row["detector"], row["version"], row["arm"]): row for row in rows("rates") if row["slice_by"] == ""}
     # alpha on A: 0.10 no, 0.50 yes (at the boundary), 0.4999… no, one refusal
     assert list(arms["alpha", "a-1", "A"].values())[5:] == (
-        "4 3 1 1 1 0 0 0.333333 0.061492 0.792340 0.045587 0.849961".split()
+        ["4", "3", "1", "1", "1", "0", "0", "0.333333", "0.061492", "0.792340", "0.045587", "0.849961"]
     )
     # alpha on C: 1 yes; one failed; 1.5 is outside the scale
     assert list(arms["alpha", "a-1", "C"].values())[5:] == (
-        "3 1 1 0 2 0 0 1.000000 0.206549 1.000000 0.061492 1.000000".split()
+        ["3", "1", "1", "0", "2", "0", "0", "1.000000", "0.206549", "1.000000", "0.061492", "1.000000"]
     )
     # gamma speaks of humans, at most 20 is AI: 99, 20, 55, and one text not scannable
     assert list(arms["gamma", "g1", "A"].values())[5:13] == ["4", "3", "1", "0", "0", "1", "0", "0.333333"]
@@ -562,6 +591,12 @@ def an_answer_hidden_as_a_refusal(study: Any) -> None:
 @forgery(5, "journal/alpha.jsonl", "journals")
 def an_answer_hidden_as_another_text(study: Any) -> None:
     line_of(study, "journal/alpha.jsonl", "A-02").update(state="declined", reason="other text scanned")
+
+
+@forgery(5, "journal/alpha.jsonl", "journals")
+def an_answer_without_its_evidence(study: Any) -> None:
+    line_of(study, "journal/alpha.jsonl", "B-02").update(evidence_sha256=None)
+    study.evidence["alpha"] = [line for line in study.evidence["alpha"] if line["document"] != "B-02"]
 
 
 @forgery(5, "journal/alpha.jsonl", "journals")
@@ -1080,7 +1115,7 @@ def test_it_runs_alone(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0].startswith("1 sums")
-    assert lines[-1] == "0 of 8 checks failed; 10 questions not checked here"
+    assert lines[-1] == "0 of 8 checks failed; 11 questions not checked here"
     (root / "tables/rates.csv").write_bytes(GOLDEN["tables/rates.csv"].replace(b"0.061492", b"0.061493", 1))
     done = run(copy, root)
     assert done.returncode == 1

@@ -57,11 +57,28 @@ def extract(card: Card, body: bytes) -> Extracted:
     has a key twice in one object, or nests deeper than MAX_DEPTH."""
     value = _parsed(body)
     at = card.answer
+    if any(_found(value, row.at) in row.among for row in at.unmeasured):
+        return Extracted(None, None, None, _found(value, at.version), _found(value, at.text))
     score, label = _found(value, at.score), _found(value, at.label)
     displayed = _found(value, at.displayed)
     if displayed is None:
         displayed = label if score is None else score
     return Extracted(displayed, score, label, _found(value, at.version), _found(value, at.text))
+
+
+def looked_up(body: bytes, *pointers: str) -> tuple[str | None, ...]:
+    """What stands at each of ``pointers`` in a raw answer; None where nothing does. Raises as ``extract``."""
+    value = _parsed(body)
+    return tuple(_found(value, pointer) for pointer in pointers)
+
+
+def unmeasured(card: Card, body: bytes) -> str | None:
+    """Why the card takes a raw answer for none, whatever stands in it, or None. Raises as ``extract``."""
+    rows = card.answer.unmeasured
+    for row, value in zip(rows, looked_up(body, *(row.at for row in rows)), strict=True):
+        if value in row.among:
+            return row.because
+    return None
 
 
 def _parsed(body: bytes) -> Any:

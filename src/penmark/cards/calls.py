@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from penmark import text
-from penmark.records import Card, Rule, Verdict
+from penmark.records import Band, Card, Rule, Verdict
 
 NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
@@ -36,13 +36,31 @@ def call(card: Card, rule: Rule, score: str | None, label: str | None) -> Call:
             return _none("no verdict in the answer")
         return _called(meant == "ai", meant)
     if score is None:
-        return _none("no score in the answer")
+        return _by_interval(card, rule, label, meant)
     if NUMBER.fullmatch(score) is None:
         return _none(f"score is not a decimal number: {score}")
     number = decimal(score)
     if not within(card, number):
         return _none(f"score outside the declared scale: {score}")
+    if label is None:
+        meant = next((band.verdict for band in card.bands if _bound(band.low) <= number <= _bound(band.high)), None)
     return _called(_holds(number, rule), meant)
+
+
+def _by_interval(card: Card, rule: Rule, label: str | None, meant: Verdict | None) -> Call:
+    """The call of a verdict that is displayed in place of the numbers of a band: all of them lie on one side, or none is known."""
+    band = shown_for(card, label) if label is not None else None
+    if band is None:
+        return _none("no score in the answer")
+    flagged = _holds(_bound(band.low), rule)
+    if flagged != _holds(_bound(band.high), rule):
+        return _none(f"the boundary lies inside the numbers that the verdict stands for: {label}")
+    return _called(flagged, meant)
+
+
+def shown_for(card: Card, label: str) -> Band | None:
+    """The band in place of whose numbers ``label`` is displayed."""
+    return next((band for band in card.bands if band.shown is not None and fold(band.shown) == fold(label)), None)
 
 
 _SAID = {True: "ai", False: "not-ai"}

@@ -93,7 +93,7 @@ def _seal(edition: study.Edition, scored: scoring.Scored, made: dict[str, bytes]
         "evidence",
         promised.study,
         list(made),
-        journals=scored.heads,
+        journals={f"journal/{name}": head for name, head in scored.heads.items()},
         authorities=promised.authorities,
         now=tokens.now(),
     )

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from penmark import study
+from penmark.protocol import Departure
 from penmark.standing import JournalStanding, Standing, standing
 
 
@@ -36,19 +37,19 @@ def run(
 def _value(found: Standing) -> dict[str, Any]:
     value: dict[str, Any] = {each.name: getattr(found, each.name) for each in dataclasses.fields(found)}
     for name in ("arms", "seals", "journals", "departures", "faults"):
-        value[name] = [item._asdict() for item in value[name]]
+        value[name] = [item._asdict() for item in value[name]] if value[name] is not None else None
     value["placeholders"] = [{"path": path, "text": text} for path, text in found.placeholders]
     return value
 
 
 def _told(found: Standing) -> Iterator[str]:
-    follows = f"follows {found.template}" if found.template is not None else "follows no template"
-    yield f"{found.study}, edition {found.edition} ({follows})"
+    follows = f" (follows {found.template})" if found.template is not None else ""
+    yield f"{found.study}, edition {found.edition}{follows}"
     yield from _arms(found)
     yield from _seals(found)
     yield from _journals(found.journals)
-    yield f"departures from the template: {len(found.departures) or 'none'}"
-    for number, each in enumerate(found.departures, 1):
+    yield f"departures from the template: {_count(found.departures)}"
+    for number, each in enumerate(found.departures or [], 1):
         sides = f"{each.template}; here {each.study}. " if each.template else ""
         yield f"  {number}. {each.rule}: {sides}{each.explanation}"
     if found.amendments:
@@ -60,6 +61,10 @@ def _told(found: Standing) -> Iterator[str]:
     for fault in found.faults:
         yield f"fault: {fault}"
     yield f"next: {found.next}"
+
+
+def _count(departures: list[Departure] | None) -> str:
+    return "not known" if departures is None else str(len(departures)) if departures else "none"
 
 
 def _arms(found: Standing) -> Iterator[str]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from penmark import canon, study
+from penmark import canon, provenance, study
 from penmark.collecting.entry import Entry, entry
 from penmark.errors import Fault, PenmarkError, UsageError
 from penmark.plugins import Draft
@@ -59,9 +59,9 @@ class Shelf:
             self._before = {}
         elif not arm.persists:  # made anew for each edition; the earlier one has its manifest
             self._before = {name: known for name, known in self._before.items() if name not in frozen}
-        self._salts = _salts(place)
+        self._salts = provenance.salts(place)
         self._elsewhere = {
-            value["id"]: path.parent.name
+            str(value.get("id")): path.parent.name
             for path in sorted(place.corpus.glob("*/documents.jsonl"))
             if path != self._path
             for _, value in study.records(path)
@@ -103,7 +103,7 @@ class Shelf:
         wanted = self._kept.union(*(_addresses(document) for document in merged.values()))
         folder = self._place.arm(self._arm.name)
         _keep(folder, texts, wanted)
-        claims = {v["document"]: v["claims"] for _, v in _lines(self._claims_path) if v["document"] in merged}
+        claims = {v["document"]: v["claims"] for _, v in _lines(self._claims_path) if v.get("document") in merged}
         claims |= {name: made.claims for name, made in self._entries.items()}
         told = [{"claims": claims[name], "document": name} for name in sorted(claims) if claims[name]]
         _write(self._claims_path, told, needed=bool(told))
@@ -155,17 +155,13 @@ def _lines(path: Path) -> Iterable[tuple[int, dict[str, Any]]]:
     return study.records(path) if path.exists() else ()
 
 
-def _salts(place: Study) -> dict[str, bytes]:
-    return {value["document"]: bytes.fromhex(value["salt"]) for _, value in _lines(place.salts)}
-
-
 def _frozen(place: Study, edition: str, arm: str) -> dict[str, str]:
     """Ids and addresses of the arm's documents in the manifests of other editions."""
     found: dict[str, str] = {}
     for other in place.editions():
         if other.tag != edition:
             rows = (value for _, value in _lines(other.manifest) if value.get("arm") == arm)
-            found |= {value["id"]: value["address"] for value in rows}
+            found |= {str(value.get("id")): str(value.get("address")) for value in rows}
     return found
 
 

@@ -50,7 +50,7 @@ def table1(path: Path) -> list[str]:
     """The headline rates of table1.csv as lines for a terminal."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    lines = [f"{'detector':<16}{'human texts called AI':<34}{'AI texts called AI'}"]
+    lines = [f"{'detector':<16}{'human texts called AI':<40}{'AI texts called AI'}"]
     for row in rows:
         shown = [
             f"{row[k]} of {row[n]}  {_percent(row[r])} [{_percent(row[low])}, {_percent(row[high])}]"
@@ -59,7 +59,7 @@ def table1(path: Path) -> list[str]:
                 ("detections", "ai_n", "detection_rate", "detection_low", "detection_high"),
             )
         ]
-        lines.append(f"{row['detector']:<16}{shown[0]:<34}{shown[1]}")
+        lines.append(f"{row['detector']:<16}{shown[0]:<40}{shown[1]}")
     return lines
 
 

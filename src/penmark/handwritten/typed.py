@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from penmark import records
 from penmark.errors import Fault, did_you_mean
-from penmark.handwritten.nodes import Loc, Node, at, inner
+from penmark.handwritten.nodes import Loc, Node, inner
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -65,7 +65,9 @@ class Sheet:
             return model.model_validate(values)
         except ValidationError as error:
             for each in error.errors(include_url=False):
-                self.add(each["loc"], *_told(dict(each)))
+                # A list whose items are all faulty counts as empty there; the items are told.
+                if each["type"] != "too_short" or each["input"] in ((), {}):
+                    self.add(each["loc"], *_told(dict(each)))
         return None
 
     def add(self, loc: Loc, fact: str, remedy: str | None = None) -> None:
@@ -114,7 +116,8 @@ class Sheet:
             if not key:
                 continue  # a fault already
             if model is not None and key not in fields:
-                self.faults.append(self._unknown(node.line, key, fields, loc))
+                keys = f"The keys here: {', '.join(fields)}."
+                self.add((*loc, key), f"unknown key{did_you_mean(key, fields)}", keys)
             else:
                 out[key] = self._typed(node, fields.get(key, other), (*loc, key))
         if model is not None and model in self.further:
@@ -129,11 +132,6 @@ class Sheet:
             return  # told with the whole
         for remark in self.further[model](part):
             self.add((*loc, *remark.loc), remark.fact, remark.remedy)
-
-    def _unknown(self, line: int, key: str, fields: Iterable[str], loc: Loc) -> Fault:
-        around = _name(at(self.root, loc), loc[-1]) if loc else None
-        fact = f"unknown key `{key}`" + (f" in {around}" if around is not None else "") + did_you_mean(key, fields)
-        return Fault(f"{self.place}:{line}", fact, f"The keys here: {', '.join(fields)}.")
 
 
 def _bare(kind: Any) -> tuple[Any, str | None, bool]:
@@ -152,11 +150,11 @@ def _bare(kind: Any) -> tuple[Any, str | None, bool]:
 
 
 def _name(node: Node | None, part: str | int) -> str:
-    """What a person would call it: an item of a list by its name where it has one, else by its number from 1."""
+    """What a person would call it: an item of a list by its name where it has one, else by its number from 0."""
     if isinstance(part, str):
         return part
     named = inner(node, "name")
-    return named.value if named is not None and isinstance(named.value, str) else str(part + 1)
+    return named.value if named is not None and isinstance(named.value, str) else str(part)
 
 
 def _on_calendar(word: str) -> bool:
@@ -196,4 +194,8 @@ def _told(error: dict[str, Any]) -> tuple[str, str | None]:
             return f"is {shown} where a mapping belongs", "Write lines of the form `key: value` under it."
         case "too_short":
             return "has no item", "Write at least one."
+        case "less_than_equal":
+            return f"{shown} is more than {context.get('le')}", None
+        case "greater_than_equal":
+            return f"{shown} is less than {context.get('ge')}", None
     return f"{shown}: {error['msg'][:1].lower()}{error['msg'][1:]}", None

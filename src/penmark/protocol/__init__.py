@@ -77,7 +77,8 @@ def read_sealed(edition: study.Edition) -> Protocol:
 
 
 def placeholders(protocol: Protocol) -> list[tuple[str, str]]:
-    """Where a person must still decide: path (``people.0.name``) and text (``<your name>``) of each ``<...>`` left."""
+    """Where a person must still decide: path (``people.0.name``, ``arms.C.quotas.0.where.model``) and text of each
+    ``<...>`` that is left. An item of a list is called by its name where it has one, else by its number from 0."""
     return list(_placeholders(protocol.model_dump(mode="json", by_alias=True), ""))
 
 
@@ -87,7 +88,8 @@ def _placeholders(value: Any, path: str) -> Iterator[tuple[str, str]]:
             yield from ((path, text) for text in _PLACEHOLDER.findall(value))
         case list():
             for number, item in enumerate(value):
-                yield from _placeholders(item, f"{path}.{number}")
+                name = item.get("name", "<") if isinstance(item, dict) else "<"
+                yield from _placeholders(item, f"{path}.{number if '<' in name else name}")
         case dict():
             for key, item in value.items():
                 yield from ((f"{path}.{key}".lstrip("."), text) for text in _PLACEHOLDER.findall(key))

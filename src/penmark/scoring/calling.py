@@ -39,9 +39,9 @@ def called(answers: pl.DataFrame, card: Card, rule: Rule) -> pl.DataFrame:
 
 
 def _side(score: pl.Series, card: Card, rule: Rule) -> pl.Series:
-    """On which side of the boundary a score lies, 0 or 1; null where that is not plain to see."""
+    """How many of the boundary and the ends of bands a score lies above; null where that is not plain to see."""
     if rule.kind == "verdict":
-        return pl.repeat(None, len(score), dtype=pl.Int8, eager=True)
+        return pl.repeat(None, len(score), dtype=pl.Int16, eager=True)
     ends = (None, None) if card.scale is None else (card.scale.low, card.scale.high)
     number = score.set(~score.str.contains(_PLAIN), None).cast(pl.Float64)
     least, most = ends
@@ -49,9 +49,11 @@ def _side(score: pl.Series, card: Card, rule: Rule) -> pl.Series:
     for digits, inside in ((least, number.__gt__), (most, number.__lt__)):
         if digits is not None:
             plain &= inside(float(digits)) & _clear(number, float(digits))
-    boundary = float(rule.value or 0)
-    plain &= _clear(number, boundary)
-    return (number > boundary).cast(pl.Int8).set(~plain.fill_null(False), None)
+    side = pl.repeat(0, len(score), dtype=pl.Int16, eager=True)
+    for digits in (rule.value or "0", *(end for band in card.bands for end in (band.low, band.high))):
+        plain &= _clear(number, float(digits))
+        side += number.fill_null(0) > float(digits)
+    return side.set(~plain.fill_null(False), None)
 
 
 def _clear(number: pl.Series, threshold: float) -> pl.Series:

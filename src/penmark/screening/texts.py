@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 
-from penmark import canon, study
+from penmark import canon, provenance, study
 from penmark.screening.contrast import Tally, contrasts
 from penmark.screening.findings import Findings
 from penmark.screening.ledger import Entry, Ledger
@@ -27,10 +27,7 @@ class Texts:
     def __init__(self, place: Study, ledger: Ledger, found: Findings, progress: Callable[[int], None]) -> None:
         self._place, self._ledger, self._found, self._progress = place, ledger, found, progress
         self._arms = ledger.protocol.arms
-        self._salts = {
-            value["document"]: bytes.fromhex(value["salt"])
-            for _, value in (study.records(place.salts) if place.salts.exists() else ())
-        }
+        self._salts = provenance.salts(place)
         self._tallies = {arm.name: Tally() for arm in self._arms}
         self._twins, self._sketches = Twins(), Sketches()
         self._told: set[int] = set()  # positions whose text is not the one that was collected
@@ -80,10 +77,12 @@ class Texts:
             if not entry.attested or not path.exists():
                 continue
             raw, salt = study.read(path), self._salts.get(entry.where.document)
-            if salt is not None and canon.keyed(salt, raw) == address:
-                yield from ((position, raw) for position in several)
-            else:
+            if salt is None:
+                self._changed(several, "the text whose salt is missing")
+            elif canon.keyed(salt, raw) != address:
                 self._changed(several, "its private text")
+            else:
+                yield from ((position, raw) for position in several)
 
     def _changed(self, positions: list[int], where: str) -> None:
         file = where.removeprefix(f"{self._place.root}/")

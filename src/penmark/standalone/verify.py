@@ -237,9 +237,10 @@ class Bundle:
         finally:
             os.close(handle)
 
-    def whole(self, path: str) -> bytes:
-        if self.files.get(path, 0) > SMALL:
-            raise Fault(f"{path} has {self.files[path]} bytes", f"at most {SMALL}")
+    def whole(self, path: str, most: int | None = None) -> bytes:
+        most = SMALL if most is None else most
+        if self.files.get(path, 0) > most:
+            raise Fault(f"{path} has {self.files[path]} bytes", f"at most {most}")
         return b"".join(self.chunks(path))
 
     def digest(self, path: str) -> str:
@@ -688,6 +689,8 @@ def check_seals(study: Study) -> None:
                     report.expect(2, f"{file} (sealed by {path})", bundle.digest(file), digest)
         with report.guard(2, path):
             previous = bundle.digest(path)
+    if "corpus" in study.seals and study.seals["corpus"]["announced"] is None:
+        report.unchecked(2, "seals/corpus.json", "no announcement: not publicly pre-registered")
     check_tokens(study, names)
     report.done[2] = f"{len(names)} seals in one chain"
 
@@ -701,7 +704,7 @@ def check_tokens(study: Study, names: list[str]) -> None:
             match = re.fullmatch(r"(.*/(promise|corpus|heads-[0-9]{4}|evidence|[0-9]{4}))-([^/]+)\.tsr", path)
             if match is None:
                 raise Fault("a token of nothing", "<file without .json>-<authority>.tsr")
-            imprint, time = imprint_and_time(bundle.whole(path))
+            imprint, time = imprint_and_time(bundle.whole(path, most=1 << 16))
             report.expect(2, f"{path} imprint", imprint, bundle.digest(f"{match[1]}.json"))
             times[match[2]] = min(times.get(match[2], moment(time)), moment(time))
             line = f"openssl ts -verify -data {match[1]}.json -in {path} -CAfile ROOT-OF-{match[3]}.pem"
@@ -839,7 +842,8 @@ class Corpus:
                 self.report.fault(4, f"{place} evidence_date", date, f"a date before {before}" if before else "a date")
         elif origin["kind"] == "edited" and arm["budget"] is not None:
             percent = arm["budget"]["words_percent"]
-            if origin["words_changed"] * 100 > decimal.Decimal(percent) * origin["draft_words"]:
+            most = CONTEXT.multiply(decimal.Decimal(percent), origin["draft_words"])
+            if origin["words_changed"] * 100 > most:
                 got = f"{origin['words_changed']} of {origin['draft_words']}"
                 self.report.fault(4, f"{place} words_changed", got, f"{percent} % at most")
 
@@ -1089,6 +1093,8 @@ class Scan:
             found = self.judge.extract(body)
         elif entry["evidence_sha256"] is None:
             found = self.judge.from_display(entry["displayed"])
+            if (entry["origin"], state) == ("scan", "answered"):
+                self.report.fault(5, place, "a scan without evidence", "the raw answer; only a copied screen has none")
         for field in found.keys() - {"text"}:
             self.report.expect(5, f"{place} {field}, from the answer", entry[field], found[field])
         if body is None:

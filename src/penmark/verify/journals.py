@@ -15,6 +15,7 @@ from penmark.errors import PenmarkError
 from penmark.records import Card, Protocol, Seal, SealedCard
 from penmark.verify.corpus import Corpus
 from penmark.verify.found import Found
+from penmark.verify.sums import safe
 
 _CHANGED = "A journal or the evidence was changed. Ask the publisher for the sealed files."
 Keyed = dict[tuple[str, int], dict[str, Any]]
@@ -117,9 +118,9 @@ def _documents(place: str, one: journal.Journal, known: Corpus, found: Found) ->
 def _heads(edition: study.Edition, seals: dict[str, Seal], found: Found) -> None:
     """Each journal was, when it was sealed, a beginning of what it is now; at the evidence seal, all of it."""
     for name, seal in seals.items():
-        for file, head in sorted(seal.journals.items()):
-            where = f"journal/{file}"
-            if "/" in file or not (edition.journals / file).is_file():
+        for where, head in sorted(seal.journals.items()):
+            folder, _, file = where.partition("/")
+            if folder != "journal" or not safe(where) or not (edition.journals / file).is_file():
                 found.failed(where, "is missing", f"the journal sealed in seals/{name}.json", _CHANGED)
                 continue
             try:

@@ -96,7 +96,12 @@ def _digests(root: Path, name: str, seal: Seal, found: Found) -> None:
             found.failed(f"seals/{name}.json", f"names the path {path!r}", "a plain path inside the bundle", _SEALED)
             continue
         try:
-            found.equal(path, f"SHA-256 {digest(root / path)}", f"SHA-256 {expected} (seals/{name}.json)", _SEALED)
+            found.equal(
+                path,
+                f"SHA-256 {digest(root / path)}",
+                f"SHA-256 {expected}",
+                f"seals/{name}.json holds another digest. {_SEALED}",
+            )
         except PenmarkError as error:
             found.error(error)
 
@@ -115,7 +120,7 @@ def _coverage(edition: study.Edition, read: dict[str, Seal], found: Found) -> No
                 f"seals/{name}.json digests", got, sorted(expected), "The seal covers just the files of its kind."
             )
     if "evidence" in read:
-        journals = sorted(p.name for p in edition.journal_files())
+        journals = sorted(f"journal/{p.name}" for p in edition.journal_files())
         found.equal("seals/evidence.json journals", sorted(read["evidence"].journals), journals, _SEALED)
 
 

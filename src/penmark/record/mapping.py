@@ -1,0 +1,145 @@
+"""Which field of a row is what: the document, the display, the text that was scanned, the version, the date, the reader.
+
+*Reads* a mapping file (YAML), and fields of rows. *Writes* nothing. *Never* says where score or verdict stand: the card does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+
+from penmark import cards, handwritten
+from penmark.errors import PenmarkError, UsageError, did_you_mean
+from penmark.records import Answer, Card, Pointer, Record
+from pydantic import TypeAdapter, ValidationError
+
+POSITION = "position"
+_POINTER = TypeAdapter(Pointer)
+
+
+class Mapping(Record):
+    """RFC 6901 pointers into a row; None where there is no such field.
+
+    ``document``: the document's id, or the word ``position``: the rows stand in the order of the ids of an arm.
+    ``displayed``: the words that somebody copied from a screen; without it the card's pointers read the answer.
+    ``text``: the text that was scanned. ``date``: when the answer was given. ``read_by``: who read the screen.
+    """
+
+    document: str
+    displayed: Pointer | None = None
+    text: Pointer | None = None
+    version: Pointer | None = None
+    date: Pointer | None = None
+    read_by: Pointer | None = None
+
+
+FIELDS = tuple(Mapping.model_fields)
+COLUMNS = {"document": "document", "displayed": "displayed", "version": "version", "date": "date", "operator": "read_by"}
+"""The columns that a table of typed readings has, where no mapping is given, and what they are."""
+
+
+def load(path: Path) -> Mapping:
+    """The mapping in a YAML file. Raises FaultsError with every fault at its line."""
+    return made(handwritten.read(path, _Written).model_dump(exclude_none=True).items())
+
+
+class _Written(Record):
+    document: str | None = None
+    displayed: str | None = None
+    text: str | None = None
+    version: str | None = None
+    date: str | None = None
+    read_by: str | None = None
+
+
+def parse(given: Iterable[str]) -> Mapping:
+    """The mapping in ``field=pointer`` words; a name without a leading slash is that field of the row itself."""
+    pairs = []
+    for word in given:
+        field, sign, pointer = word.partition("=")
+        if not sign or not pointer:
+            raise UsageError(f"{word!r} is not field=pointer", remedy="For example: --map document=id --map date=/meta/at")
+        pairs.append((field, pointer))
+    return made(pairs)
+
+
+def made(pairs: Iterable[tuple[str, str]]) -> Mapping:
+    """The mapping of field names to pointers or names. Raises UsageError for a field that is none, or is given twice."""
+    found: dict[str, str] = {}
+    for field, given in pairs:
+        if field in ("score", "label"):
+            raise UsageError(
+                f"a mapping cannot say where the {field} stands: the promise does, in the card (answer.{field})",
+                remedy="Leave it out. Where somebody copied the display of a screen, map that: displayed=…",
+            )
+        if field not in FIELDS:
+            raise UsageError(f"there is no field {field!r}{did_you_mean(field, FIELDS)}", remedy=f"Fields: {', '.join(FIELDS)}.")
+        if field in found:
+            raise UsageError(f"{field} is mapped twice", remedy="Map each field once.")
+        found[field] = given if given == POSITION and field == "document" else _pointer(field, given)
+    return Mapping(**({"document": "/document"} | found))
+
+
+def default(first: bytes) -> Mapping:
+    """The mapping for a file whose rows name their fields as a table of typed readings does; ``first``: its first row."""
+    there = {
+        field: f"/{column}"
+        for column, field in COLUMNS.items()
+        if field_of(first, f"/{column}") is not None or b'"%s":' % column.encode() in first
+    }
+    return Mapping(**({"document": "/document"} | there))
+
+
+def field_of(body: bytes, pointer: str) -> str | None:
+    """What stands at a pointer of a row, character by character. Raises PenmarkError where the row cannot be read."""
+    return cards.extract(_probe(pointer), body).text
+
+
+def moment(given: str) -> str:
+    """A date or a time with its zone, as a time in UTC. A date is its first moment: never taken for later than it was.
+
+    Raises PenmarkError for anything else, and for the future.
+    """
+    try:
+        at = datetime.fromisoformat(given)
+    except ValueError:
+        raise PenmarkError(f"{given!r} is not a date", remedy="Write 2026-11-30, or 2026-11-30T14:05:00Z.") from None
+    if at.tzinfo is None:
+        if len(given) > len("2026-11-30"):
+            raise PenmarkError(f"{given!r} has no time zone", remedy="Write it in UTC: 2026-11-30T14:05:00Z.")
+        at = at.replace(tzinfo=UTC)
+    try:
+        at = at.astimezone(UTC)
+    except OverflowError:
+        raise PenmarkError(f"{given!r} is not a date") from None
+    if at > datetime.now(UTC):
+        raise PenmarkError(f"{given!r} lies in the future", remedy="Look at the date, and at this machine's clock.")
+    return at.isoformat().replace("+00:00", "Z")
+
+
+def _pointer(field: str, given: str) -> str:
+    pointer = given if given.startswith("/") else "/" + given.replace("~", "~0").replace("/", "~1")
+    try:
+        return _POINTER.validate_python(pointer, strict=True)
+    except ValidationError:
+        raise UsageError(f"{field}: {given!r} is not a JSON pointer", remedy="Write /name, or /outer/inner.") from None
+
+
+@lru_cache(maxsize=64)
+def _probe(pointer: str) -> Card:
+    """A card that reads one field as the text, so that mapping and card understand pointers in the same way."""
+    return _BLANK.model_copy(update={"answer": Answer(text=pointer)})
+
+
+_BLANK = Card.model_validate(
+    {
+        **{"name": "row", "title": "", "vendor": "", "homepage": "", "display": "document", "facts_as_of": "2026-11-30"},
+        "ask": {"by": "people"},
+        "answer": {},
+        "scale": {"meaning": "points", "direction": "ai"},
+        "boundary": {"kind": "boundary", "operator": ">", "value": "0", "source": "", "date": "2026-11-30"},
+        "terms": {"where": "", "results_may_be_published": "unclear"},
+    }
+)

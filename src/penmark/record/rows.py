@@ -1,0 +1,161 @@
+"""The rows of a file of answers: CSV, JSON (a list), or JSON Lines; each with its exact characters.
+
+*Reads* one file. *Writes* nothing. *Never* parses a number: what stands in the file is what is kept.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from penmark import evidence, study
+from penmark.errors import Fault, FaultsError, PenmarkError, UsageError
+
+MAX_FILE = 2**29
+"""A file of answers is not larger than this (bytes)."""
+MAX_COLUMNS = 1000
+_WHITE = " \t\r\n"
+_DECODER = json.JSONDecoder()
+
+
+class Row(NamedTuple):
+    """``place``: file and line. ``body``: the row as JSON: its own characters, or for CSV an object of the cells as
+    strings, an empty cell being null."""
+
+    place: str
+    body: bytes
+
+
+def read(path: Path) -> list[Row]:
+    """All rows. Raises FaultsError with every row that is none, UsageError for another kind of file."""
+    kinds = {".csv": _csv, ".json": _json, ".jsonl": _jsonl, ".ndjson": _jsonl}
+    kind = kinds.get(path.suffix.lower())
+    if kind is None:
+        raise UsageError(
+            "is no file of answers by its name", place=str(path), remedy=f"Name it with one of {', '.join(kinds)}."
+        )
+    try:
+        text = study.read(path, limit=MAX_FILE).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise PenmarkError(
+            f"is not UTF-8 (byte {error.start})", place=str(path), remedy="Save the file as UTF-8."
+        ) from None
+    rows: list[Row] = []
+    faults: list[Fault] = []
+    for item in kind(str(path), text):
+        if isinstance(item, Fault):
+            faults.append(item)
+        elif len(item.body) > evidence.MAX_BODY:
+            faults.append(Fault(item.place, f"has {len(item.body)} bytes; at most {evidence.MAX_BODY} are kept"))
+        else:
+            rows.append(item)
+    if faults:
+        raise FaultsError(faults)
+    if not rows:
+        raise PenmarkError("holds no answers", place=str(path), remedy="Look at the name of the file.")
+    return rows
+
+
+def _json(place: str, text: str) -> Iterator[Row | Fault]:
+    at, line = _past_white(text, 0), 1
+    if text[at : at + 1] != "[":
+        yield Fault(place, "is not a list of answers ([{…}, …])", "Name a file of lines .jsonl.")
+        return
+    counted, at = 0, _past_white(text, at + 1)
+    if text[at : at + 1] == "]":
+        at += 1
+    else:
+        while True:
+            line, counted = line + text.count("\n", counted, at), at
+            end = _end(f"{place}:{line}", text, at)
+            if isinstance(end, Fault):
+                yield end
+                return  # where this one ends is not known, so neither is where the next begins
+            yield _row(f"{place}:{line}", text[at:end])
+            at = _past_white(text, end)
+            mark, at = text[at : at + 1], _past_white(text, at + 1)
+            if mark == "]":
+                break
+            if mark != ",":
+                yield Fault(f"{place}:{line}", "no comma, and no end of the list, after this answer")
+                return
+    if _past_white(text, at) != len(text):
+        yield Fault(place, "something stands after the list")
+
+
+def _jsonl(place: str, text: str) -> Iterator[Row | Fault]:
+    for number, given in enumerate(text.split("\n"), 1):
+        line = given.removesuffix("\r")
+        start = _past_white(line, 0)
+        if start == len(line):
+            continue
+        where = f"{place}:{number}"
+        end = _end(where, line, start)
+        if isinstance(end, Fault):
+            yield end
+        elif _past_white(line, end) != len(line):
+            yield Fault(where, "something stands after the answer", "Each line holds one JSON object.")
+        else:
+            yield _row(where, line[start:end])
+
+
+def _row(place: str, text: str) -> Row | Fault:
+    if not text.startswith("{"):
+        return Fault(place, "is not an object ({…})", "An answer is an object with named fields.")
+    try:
+        return Row(place, text.encode())
+    except UnicodeEncodeError:
+        return Fault(place, "holds half of a surrogate pair")
+
+
+def _end(place: str, text: str, start: int) -> int | Fault:
+    try:
+        return _DECODER.raw_decode(text, start)[1]
+    except RecursionError:
+        return Fault(place, "nests too deep", "No vendor answers so; look what the file is.")
+    except ValueError as error:  # broken JSON, or a number of more digits than Python takes
+        said = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        return Fault(place, f"is not JSON: {said}", "Mend the file, or take it again from where it came.")
+
+
+def _past_white(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _WHITE:
+        at += 1
+    return at
+
+
+def _csv(place: str, text: str) -> Iterator[Row | Fault]:
+    before = csv.field_size_limit(evidence.MAX_BODY)
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        header = next(reader, [])
+        faults = list(_header(f"{place}:1", header))
+        yield from faults
+        start = reader.line_num + 1
+        for cells in [] if faults else reader:
+            where, start = f"{place}:{start}", reader.line_num + 1
+            if not cells:
+                continue
+            if len(cells) != len(header):
+                fact = f"{len(cells)} cells, where the header has {len(header)}"
+                yield Fault(where, fact, "Quote cells that hold commas or line ends.")
+                continue
+            named = {name: cell if cell != "" else None for name, cell in zip(header, cells, strict=True)}
+            yield Row(where, json.dumps(named, ensure_ascii=False).encode())
+    except csv.Error as error:
+        yield Fault(f"{place}:{reader.line_num}", f"is not CSV: {error}", "Save the table again as CSV in UTF-8.")
+    finally:
+        csv.field_size_limit(before)
+
+
+def _header(place: str, header: list[str]) -> Iterator[Fault]:
+    if not header:
+        yield Fault(place, "has no header", "The first line names the columns.")
+    if len(header) > MAX_COLUMNS:
+        yield Fault(place, f"{len(header)} columns; at most {MAX_COLUMNS} are read")
+    for name in sorted({name for name in header if header.count(name) > 1})[:20]:
+        yield Fault(place, f"two columns are named {name!r}", "Give each column a name of its own.")
