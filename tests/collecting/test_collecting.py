@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import shutil
 import stat
 from pathlib import Path
 
@@ -232,3 +233,48 @@ def test_two_at_once_are_kept_apart(corpus):
     made = corpus()
     with study.locked(made.place.private / "lock", "another"), pytest.raises(UsageError, match="in use by another"):
         made.collect("A", corpus.draft("a", "one"))
+
+
+def test_a_crash_at_any_write_loses_nothing(corpus, monkeypatch, tmp_path):
+    """Whatever write fails: no record stands without its text, and the same command makes the same corpus."""
+    monkeypatch.setattr(study, "LOOSE", 4)
+    monkeypatch.setattr(study, "SHARD", 3)
+    write, made = study.write, corpus()
+    first = [corpus.draft(f"{i}", f"text {i}") for i in range(3)]
+    every = [corpus.draft(f"{i}", f"text {i}", model="X") for i in range(11)]
+
+    def state():
+        texts = {address for address, _, _ in study.read_texts(made.place.arm("A"))}
+        records = made.documents("A") if made.place.documents("A").exists() else []
+        assert {record["address"] for record in records} <= texts
+        return files(made.place.corpus)
+
+    def fill():
+        made.collect("A", *first)
+        made.collect("A", *every[:7])
+        made.collect("A", *every)
+
+    fill()
+    whole = state()
+    for crash in range(1, 100):
+        shutil.rmtree(made.place.corpus)
+        left = iter(range(crash))
+
+        def failing(path, data, left=left):
+            if next(left, None) is None:
+                raise OSError("the power is gone")
+            write(path, data)
+
+        monkeypatch.setattr(study, "write", failing)
+        try:
+            fill()
+        except OSError:
+            pass
+        else:
+            break
+        finally:
+            monkeypatch.setattr(study, "write", write)
+        state()
+        fill()
+        assert state() == whole
+    assert crash > 12

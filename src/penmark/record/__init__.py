@@ -146,7 +146,9 @@ class _Maker:
             raise _at(row, f"no document ({self._mapping.document})", "Map the field that holds the id: --map document=…")
         position = self._documents.position(name)
         if position is None:
-            raise _at(row, f"there is no document {name!r} in the manifest")
+            shown = name if len(name) <= 80 else name[:79] + "…"
+            remedy = "Map the field that holds the id (--map document=…), or go by position: --map document=position"
+            raise _at(row, f"there is no document {shown!r} in the manifest", remedy)
         if self._wanted.arm not in (None, self._documents.arm(position)):
             raise _at(row, f"{name} belongs to the arm {self._documents.arm(position)}, not to {self._wanted.arm}")
         return position

@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
 from penmark import cards, handwritten
 from penmark.errors import PenmarkError, UsageError, did_you_mean
 from penmark.records import Answer, Card, Pointer, Record
-from pydantic import TypeAdapter, ValidationError
 
 POSITION = "position"
 _POINTER = TypeAdapter(Pointer)
@@ -46,6 +48,8 @@ def load(path: Path) -> Mapping:
 
 
 class _Written(Record):
+    """A mapping as people write it: pointers, or names of fields."""
+
     document: str | None = None
     displayed: str | None = None
     text: str | None = None
@@ -83,12 +87,9 @@ def made(pairs: Iterable[tuple[str, str]]) -> Mapping:
 
 
 def default(first: bytes) -> Mapping:
-    """The mapping for a file whose rows name their fields as a table of typed readings does; ``first``: its first row."""
-    there = {
-        field: f"/{column}"
-        for column, field in COLUMNS.items()
-        if field_of(first, f"/{column}") is not None or b'"%s":' % column.encode() in first
-    }
+    """The mapping where none is given. ``first``: the first row; if it has a ``displayed``, it is a table of typed readings."""
+    names = set(json.loads(first))
+    there = {field: f"/{column}" for column, field in COLUMNS.items() if column in names and "displayed" in names}
     return Mapping(**({"document": "/document"} | there))
 
 

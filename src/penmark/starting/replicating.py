@@ -242,7 +242,7 @@ def _protocol_text(source: Edition, promised: Protocol, arms: list[str], values:
 
 
 def _tame(text: str) -> str:
-    return text.translate({ord(c): None for c in "<>\n"})[:100]
+    return text.translate({ord(c): None for c in "<>\n"})[:300]
 
 
 def _card_text(card: Card, note: str) -> str:

@@ -1,0 +1,182 @@
+"""Requests of a card: the values that go into them, and what is wrong with how they are written (docs/format.md, 4).
+
+*Reads* and *writes* nothing. *Never*: sends anything; looks for a placeholder in what took the place of another.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlsplit
+
+from penmark.handwritten import Remark
+from penmark.records import Request, Send
+
+PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+Value = str | int | float | bool
+_TEXT = "{text}"
+_OURS = {"text", "id", "version"}
+_NOT_OURS = {"host", "content-length", "transfer-encoding", "accept-encoding", "connection"}
+_TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_VISIBLE = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
+
+
+class Filled(NamedTuple):
+    """A request with its values in place. ``step``: login, send, upload or poll."""
+
+    step: str
+    method: str
+    url: str
+    headers: dict[str, str]
+    body: bytes | None
+
+
+def steps(request: Request) -> list[tuple[str, Send]]:
+    """The requests of a card in their order, by what they do."""
+    named = (("login", request.login), ("send", request.send), ("upload", request.upload), ("poll", request.poll))
+    return [(name, send) for name, send in named if send is not None]
+
+
+def filled(step: str, send: Send, values: Mapping[str, Value]) -> Filled:
+    """``send`` with ``values`` in the place of their names.
+
+    A value in a URL is percent-encoded, unless it is all of it; a member or an item of the body whose value is not known
+    is left out. Raises KeyError for a name that is not known elsewhere, ValueError for a value that no header can hold.
+    """
+    whole = PLACEHOLDER.fullmatch(send.url)
+    url = str(values[whole[1]]) if whole else PLACEHOLDER.sub(lambda m: quote(str(values[m[1]]), safe=""), send.url)
+    headers = {name: _put(value, values) for name, value in send.headers.items()}
+    for name, value in headers.items():
+        if _VISIBLE.fullmatch(value) is None:
+            raise ValueError(f"the value for the header {name} has characters that no header can hold")
+    body = None
+    if send.body == _TEXT:
+        body = str(values["text"]).encode()
+    elif send.body is not None:
+        body = json.dumps(_filled(_template(send.body), values), ensure_ascii=False, separators=(",", ":")).encode()
+        headers = {"Content-Type": "application/json", **headers}
+    return Filled(step, send.method, url, {"Accept": "application/json", **headers}, body)
+
+
+def _put(template: str, values: Mapping[str, Value]) -> str:
+    return PLACEHOLDER.sub(lambda m: str(values[m[1]]), template)
+
+
+@lru_cache(maxsize=64)
+def _template(body: str) -> Any:
+    return json.loads(body)
+
+
+def _filled(part: Any, values: Mapping[str, Value]) -> Any:
+    if isinstance(part, dict):
+        return {key: _filled(value, values) for key, value in part.items() if not _unknown(value, values)}
+    if isinstance(part, list):
+        return [_filled(value, values) for value in part if not _unknown(value, values)]
+    if not isinstance(part, str):
+        return part
+    whole = PLACEHOLDER.fullmatch(part)
+    return values[whole[1]] if whole else _put(part, values)
+
+
+def _unknown(part: Any, values: Mapping[str, Value]) -> bool:
+    whole = PLACEHOLDER.fullmatch(part) if isinstance(part, str) else None
+    return whole is not None and whole[1] not in values
+
+
+# --- what is wrong with them ---------------------------------------------------------------------------------------
+
+
+def faults(request: Request) -> Iterator[Remark]:
+    """Everything that is wrong with a request whose fields are each right; places are relative to the card."""
+    if taken := sorted((_OURS & {*request.keys, *request.settings}) | (set(request.keys) & set(request.settings))):
+        yield _remark((), f"{taken[0]} is the name of two things", "Give the key or the setting another name.")
+    holds = [name for name, send in steps(request) if send.body is not None and _TEXT in send.body]
+    if len(holds) != 1 or holds[0] in ("login", "poll"):
+        yield _remark(("send", "body"), "{text} stands in one body, of `send` or of `upload`")
+    known: set[str] = set(request.keys)
+    secret = set(known)
+    for name, send in steps(request):
+        allowed = known if name == "login" else known | {"id"} - secret if name == "upload" else known | {"id"}
+        yield from _step(request, name, send, allowed - secret if name == "upload" else allowed)
+        known = known | set(send.take)
+        if name == "login":
+            secret |= set(send.take)
+    yield from _private(request)
+
+
+def _remark(loc: tuple[str, ...], fact: str, remedy: str | None = None) -> Remark:
+    return Remark(("ask", "request", *loc), fact, remedy)
+
+
+def _step(request: Request, name: str, send: Send, known: set[str]) -> Iterator[Remark]:
+    optional = set() if name == "login" else {"version", *request.settings}
+    if not send.take and name == "login":
+        yield _remark((name, "take"), "is empty", "Say where the token stands in the answer.")
+    yield from _url(name, send.url, known)
+    for header, value in send.headers.items():
+        if _TOKEN.fullmatch(header) is None or header.lower() in _NOT_OURS:
+            yield _remark((name, "headers", header), "is not a header that a card can set")
+        yield from _names((name, "headers", header), value, known)
+    if send.body is None or send.body == _TEXT:
+        return
+    try:
+        body = json.loads(send.body, object_pairs_hook=_object)
+    except ValueError as error:
+        yield _remark((name, "body"), f"is not JSON: {error}", "Write JSON, or {text} alone.")
+        return
+    for part in _strings(body):
+        whole = PLACEHOLDER.fullmatch(part)
+        if whole is None or whole[1] not in {"text", *optional}:
+            yield from _names((name, "body"), part, known)
+
+
+def _url(name: str, url: str, known: set[str]) -> Iterator[Remark]:
+    yield from _names((name, "url"), url, known)
+    if name == "upload" and PLACEHOLDER.fullmatch(url):
+        return
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        host = ""
+    if not host or "{" in parts.netloc or "@" in parts.netloc or parts.fragment:
+        yield _remark((name, "url"), f"{url!r} is not a plain address", "Write https://host/path.")
+    elif parts.scheme != "https" and not (parts.scheme == "http" and host in LOOPBACK):
+        yield _remark((name, "url"), "texts and keys travel by https only", "http is for this machine (127.0.0.1).")
+
+
+def _names(loc: tuple[str, ...], template: str, known: set[str]) -> Iterator[Remark]:
+    for name in PLACEHOLDER.findall(template):
+        if name not in known:
+            there = ", ".join(f"{{{each}}}" for each in sorted(known)) or "none"
+            yield _remark(loc, f"{{{name}}} is not known here", f"Known here: {there}.")
+
+
+def _private(request: Request) -> Iterator[Remark]:
+    for pointer in request.private:
+        try:
+            part = json.loads(request.send.body or "null")
+            for token in pointer.split("/")[1:]:
+                part = part[token]
+        except (ValueError, KeyError, TypeError):
+            part = _TEXT
+        if isinstance(part, dict | list) or (isinstance(part, str) and PLACEHOLDER.search(part)):
+            yield _remark(("private",), f"{pointer} is not a fixed value in the body of `send`")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a key stands twice")
+    return dict(pairs)
+
+
+def _strings(part: Any) -> Iterator[str]:
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, dict | list):
+        for each in part.values() if isinstance(part, dict) else part:
+            yield from _strings(each)

@@ -1,0 +1,402 @@
+"""Answers that exist elsewhere: typed, recorded, by id and by position; nothing is written unless every row is good."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.acting import CARD
+from tests.frozen_study import SALT, attested, detector, frozen
+
+from penmark import canon, evidence, journal, study
+from penmark.errors import FaultsError, PenmarkError, UsageError
+from penmark.record import Import, Recorded, mapping, record
+from penmark.scan import opening
+from penmark.study import Edition, Study
+
+SEEN = CARD.replace("name: acting", "name: seen").replace("{by: plugin, plugin: acting}", "{by: people}")
+PERCENT = SEEN.replace("{displayed: /score, score: /score, version: /version, text: /text}", "{}").replace(
+    'high: "1"}', 'high: "100", unit: percent}\nverdicts: {"*%": uncertain, AI written: ai}'
+).replace('value: "0.5"', 'value: "50"')
+TEXTS: dict[str, str | bytes] = {"001": "first text", "002": "second text", "003": "third text, “quoted”"}
+
+
+def made(tmp_path: Path, card: str = SEEN, texts: dict[str, str | bytes] = TEXTS, **further: Any) -> tuple[Study, Edition]:
+    return frozen(tmp_path / "study", texts, detector("seen", surface="web"), cards={"seen": card}, **further)
+
+
+def written(tmp_path: Path, content: str | bytes, name: str = "answers.json") -> Path:
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def imported(place: Study, edition: Edition, path: Path, *maps: str, **options: Any) -> Recorded:
+    wanted = mapping.parse(maps) if maps else None
+    return record(place, edition, path, Import("seen", wanted, **options))
+
+
+def found(edition: Edition, name: str = "seen") -> journal.Journal:
+    return journal.read(edition.journals / f"{name}.jsonl", canon.sha256(study.read(edition.seal("corpus"))))
+
+
+def readings(edition: Edition) -> dict[str, dict[str, Any]]:
+    return {row["document"]: row for row in found(edition).readings.iter_rows(named=True)}
+
+
+def untouched(edition: Edition) -> bool:
+    return not edition.journals.exists() and not list(edition.evidence.glob("*.jsonl"))
+
+
+ROWS = """[
+  {"id": "002", "text": "second text", "score": 0.50, "version": "v1", "nested": {"NaN": NaN}},
+  {"id": "001",
+   "text": "first text", "score": 1e-7, "version": "v1"} ,
+  {"id": "003", "text": "third text, “quoted”", "score": "0.7", "version": "v2"}]
+"""
+
+
+def test_recorded_answers_keep_every_digit_and_their_own_characters(tmp_path: Path) -> None:
+    place, edition = made(tmp_path)
+    done = imported(place, edition, written(tmp_path, ROWS), "document=id", by="the authors")
+    assert (done.readings, done.states, done.undated) == (3, {"answered": 3}, 3)
+    kept = readings(edition)
+    assert [kept[name]["score"] for name in ("001", "002", "003")] == ["1e-7", "0.50", "0.7"]
+    assert {row["origin"] for row in kept.values()} == {"recorded"}
+    assert {row["got_at"] for row in kept.values()} == {None}
+    assert kept["001"]["read_by"] == "the authors"
+    assert (kept["003"]["version"], kept["003"]["version_asked"]) == ("v2", None)
+    bodies = {item.document: item.body.decode() for item in evidence.read(edition.evidence, "seen")}
+    assert bodies["002"] == '{"id": "002", "text": "second text", "score": 0.50, "version": "v1", "nested": {"NaN": NaN}}'
+    assert bodies["001"] == '{"id": "001",\n   "text": "first text", "score": 1e-7, "version": "v1"}'
+    assert [item.document for item in evidence.read(edition.evidence, "seen")] == ["002", "001", "003"]
+    assert found(edition).readings["document"].to_list() == ["002", "001", "003"]
+    assert found(edition).stops[0]["reason"].startswith("recorded 3 answers from answers.json, SHA-256 ")
+    assert done.heads["seen.jsonl"].head == found(edition).head
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_lines_of_json_are_read_as_well(tmp_path: Path, ending: str) -> None:
+    place, edition = made(tmp_path)
+    rows = [{"id": n, "score": "0.1", "at": f"2023-03-1{n[-1]}"} for n in TEXTS]
+    text = ending.join(json.dumps(row) for row in rows) + ending + ending
+    done = imported(place, edition, written(tmp_path, "\ufeff" + text, "a.jsonl"), "document=/id", "date=at")
+    assert (done.readings, done.undated) == (3, 0)
+    assert readings(edition)["002"]["got_at"] == "2023-03-12T00:00:00Z"
+
+
+def test_csv_with_bom_crlf_quotes_and_empty_cells(tmp_path: Path) -> None:
+    card = SEEN.replace("score: /score", "score: /AI Score").replace("displayed: /score, ", "")
+    place, edition = made(tmp_path, card, {"001": "one,\r\ntwo", "002": "x", "003": "y"})
+    table = '\ufeffIndex,AI Score,text\r\n003,0.50,\r\n001,"1.00","one,\r\ntwo"\r\n002,,x\r\n'
+    done = imported(place, edition, written(tmp_path, table, "a.csv"), "document=Index")
+    assert done.states == {"answered": 2, "declined: nothing in the answer where the card looks for it": 1}
+    kept = readings(edition)
+    assert (kept["001"]["score"], kept["003"]["score"], kept["002"]["score"]) == ("1.00", "0.50", None)
+    bodies = {item.document: json.loads(item.body) for item in evidence.read(edition.evidence, "seen")}
+    assert bodies["003"] == {"Index": "003", "AI Score": "0.50", "text": None}
+    assert kept["001"]["state"] == "answered"
+
+
+def test_going_by_position_follows_the_order_of_the_ids(tmp_path: Path) -> None:
+    place, edition = made(tmp_path)
+    rows = [{"score": f"0.{n}", "document": text} for n, text in enumerate(TEXTS.values(), 1)]
+    rows[1]["text"] = "another text"
+    done = imported(place, edition, written(tmp_path, json.dumps(rows)), "document=position", arm="A")
+    assert done.states == {"answered": 2, "declined: other text scanned": 1}
+    kept = readings(edition)
+    assert [kept[name]["score"] for name in sorted(TEXTS)] == ["0.1", "0.2", "0.3"]
+    assert kept["002"]["state"] == "declined"
+
+
+def test_position_needs_an_arm_and_a_row_for_each_document(tmp_path: Path) -> None:
+    place, edition = made(tmp_path)
+    path = written(tmp_path, '[{"score": 1}]')
+    with pytest.raises(UsageError, match="needs an arm"):
+        imported(place, edition, path, "document=position")
+    with pytest.raises(UsageError, match=r"no arm 'B'"):
+        imported(place, edition, path, "document=position", arm="B")
+    with pytest.raises(PenmarkError, match="1 rows, and the arm A has 3 documents"):
+        imported(place, edition, path, "document=position", arm="A")
+    assert untouched(edition)
+
+
+# --- typed ---------------------------------------------------------------------------------------------------------
+
+
+def test_typed_readings_are_what_the_screen_showed(tmp_path: Path) -> None:
+    place, edition = made(tmp_path, PERCENT)
+    table = (
+        "document,displayed,date,version,operator\n"
+        "001, 87 % ,2026-11-30T01:00:00+01:00,Nov 2026,AB\n"
+        "002,*%,2026-11-30T00:00:00.5Z,,AB\n"
+        '003,"Sorry, too short",,,\n'
+    )
+    done = imported(place, edition, written(tmp_path, table, "typed.csv"), by="CD")
+    assert (done.states, done.undated) == ({"answered": 3}, 1)
+    kept = readings(edition)
+    assert {row["origin"] for row in kept.values()} == {"typed"}
+    assert (kept["001"]["displayed"], kept["001"]["score"], kept["001"]["label"]) == (" 87 % ", "87", None)
+    assert (kept["001"]["got_at"], kept["001"]["version"], kept["001"]["read_by"]) == ("2026-11-30T00:00:00Z", "Nov 2026", "AB")
+    assert (kept["002"]["label"], kept["002"]["score"], kept["002"]["got_at"]) == ("*%", None, "2026-11-30T00:00:00.500000Z")
+    assert (kept["003"]["label"], kept["003"]["read_by"], kept["003"]["got_at"]) == ("Sorry, too short", "CD", None)
+    assert {row["evidence_sha256"] for row in kept.values()} == {None}
+    assert not list(edition.evidence.glob("*"))
+
+
+def test_a_typed_row_is_kept_as_evidence_where_the_card_reads_the_same_from_it(tmp_path: Path) -> None:
+    answer = "{displayed: /displayed, score: /displayed, version: /version}"
+    card = SEEN.replace("{displayed: /score, score: /score, version: /version, text: /text}", answer)
+    place, edition = made(tmp_path, card)
+    table = "document,displayed,version\n001,0.70,2.1\n002,AI,2.1\n003, 0.1,2.1\n"
+    imported(place, edition, written(tmp_path, table, "typed.csv"))
+    kept = {item.document for item in evidence.read(edition.evidence, "seen")}
+    assert kept == {"001"}  # "AI" is a label, " 0.1" is trimmed: the pointers would read them otherwise
+    assert (readings(edition)["003"]["score"], readings(edition)["003"]["displayed"]) == ("0.1", " 0.1")
+
+
+def test_a_mapping_file_says_the_same_as_the_options(tmp_path: Path) -> None:
+    place, edition = made(tmp_path, PERCENT)
+    path = written(tmp_path, "document: Text no.\ndisplayed: Result\nread_by: /who\n", "map.yaml")
+    assert mapping.load(path) == mapping.parse(["document=Text no.", "displayed=Result", "read_by=/who"])
+    table = "Text no.,Result,who\n001,12%,AB\n"
+    done = record(place, edition, written(tmp_path, table, "t.csv"), Import("seen", mapping.load(path)))
+    assert (done.readings, readings(edition)["001"]["score"]) == (1, "12")
+    wrong = written(tmp_path, "document: a\ndisplay: b\n", "wrong.yaml")
+    with pytest.raises(FaultsError, match=r"wrong\.yaml:2: .*did you mean displayed"):
+        mapping.load(wrong)
+
+
+def test_another_text_than_the_documents_is_no_result(tmp_path: Path) -> None:
+    place, edition = made(tmp_path, PERCENT)
+    table = "document,displayed,pasted\n001,10%,first text\n002,90%,second text \n"
+    path = written(tmp_path, table, "t.csv")
+    done = imported(place, edition, path, "displayed=displayed", "text=pasted")
+    assert done.states == {"answered": 1, "declined: other text scanned": 1}
+    assert readings(edition)["002"]["displayed"] == "90%"
+
+
+# --- what is refused -----------------------------------------------------------------------------------------------
+
+
+def test_every_fault_is_told_in_one_pass_and_nothing_is_written(tmp_path: Path) -> None:
+    place, edition = made(tmp_path)
+    rows = [
+        {"id": "001", "score": 1, "at": "2026-11-30T00:00:00Z"},
+        {"id": "001", "score": 1},
+        {"id": "9", "score": 1},
+        {"score": 1},
+        {"id": "002", "score": 1, "at": "yesterday"},
+        {"id": "003", "score": 1, "at": "2999-01-01"},
+    ]
+    path = written(tmp_path, "\n".join(map(json.dumps, rows)), "a.jsonl")
+    with pytest.raises(FaultsError) as caught:
+        imported(place, edition, path, "document=id", "date=at")
+    assert [(f.place or "").rpartition(":")[2] for f in caught.value.faults] == ["2", "3", "4", "5", "6"]
+    told = str(caught.value)
+    for fact in ("the second row about 001; the first is", "no document '9'", "no document (/id)", "'yesterday'", "in the future"):
+        assert fact in told
+    assert untouched(edition)
+
+
+def test_a_second_final_reading_is_a_fault_even_if_equal(tmp_path: Path) -> None:
+    place, edition = made(tmp_path)
+    path = written(tmp_path, '[{"id": "001", "score": 0.5}]')
+    imported(place, edition, path, "document=id")
+    before = study.read(edition.journals / "seen.jsonl")
+    with pytest.raises(FaultsError, match="001 has its final reading already"):
+        imported(place, edition, path, "document=id")
+    assert study.read(edition.journals / "seen.jsonl") == before
+    imported(place, edition, written(tmp_path, '[{"id": "002", "score": 0.5}]', "b.json"), "document=id")
+    assert len(found(edition).starts) == 1
+    assert sorted(readings(edition)) == ["001", "002"]
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "fact"),
+    [
+        ("", "a.json", "is not a list of answers"),
+        ("{}", "a.json", "is not a list of answers"),
+        ("[]", "a.json", "holds no answers"),
+        ("[1]", "a.json", "is not an object"),
+        ('[{"id": 1}', "a.json", "no comma, and no end"),
+        ('[{"id": 1},]', "a.json", "is not JSON"),
+        ('[{"id": 1}] x', "a.json", "something stands after the list"),
+        ('[{"id": 1', "a.json", "is not JSON"),
+        ("[" * 100_000, "a.json", "nests too deep"),
+        ('[{"id": ' + "[" * 1_000 + "]" * 1_000 + "}]", "a.json", "nest"),
+        ('[{"n": ' + "9" * 5_000 + "}]", "a.json", "is not JSON"),
+        ('[{"id": "a", "id": "b"}]', "a.json", "a key twice"),
+        ('[{"id": "\\ud800"}]', "a.json", "surrogate"),
+        ('{"id": 1} {"id": 2}\n', "a.jsonl", "something stands after the answer"),
+        ('{"id": 1}\n{"id"\n', "a.jsonl", "a.jsonl:2"),
+        (b'[{"id": "\xff"}]', "a.json", "is not UTF-8 (byte 9)"),
+        ("", "a.csv", "has no header"),
+        ("id,id\n1,2\n", "a.csv", "two columns are named 'id'"),
+        ("id,score\n1\n", "a.csv", "1 cells, where the header has 2"),
+        ('id,score\n"1,2\n', "a.csv", "is not CSV"),
+        ('id,score\n"1"x,2\n', "a.csv", "is not CSV"),
+        ("id\n", "a.csv", "holds no answers"),
+        ("x", "a.xlsx", "no file of answers by its name"),
+    ],
+)
+def test_a_broken_file_is_refused_with_its_place(tmp_path: Path, content: str | bytes, name: str, fact: str) -> None:
+    place, edition = made(tmp_path)
+    with pytest.raises(PenmarkError) as caught:
+        imported(place, edition, written(tmp_path, content, name), "document=id")
+    assert fact in str(caught.value)
+    assert name in str(caught.value)
+    assert untouched(edition)
+
+
+def test_a_missing_file_or_a_link_is_refused(tmp_path: Path) -> None:
+    place, edition = made(tmp_path)
+    with pytest.raises(PenmarkError, match="no such file"):
+        imported(place, edition, tmp_path / "none.json")
+    (tmp_path / "link.json").symlink_to(written(tmp_path, ROWS))
+    with pytest.raises(PenmarkError, match="symbolic link"):
+        imported(place, edition, tmp_path / "link.json")
+
+
+@pytest.mark.parametrize(
+    ("maps", "fact"),
+    [
+        (["document"], "is not field=pointer"),
+        (["score=x"], "cannot say where the score stands"),
+        (["docment=x"], "did you mean document"),
+        (["document=a", "document=b"], "mapped twice"),
+        (["document=/a~2"], "is not a JSON pointer"),
+    ],
+)
+def test_a_mapping_that_is_none_is_refused(maps: list[str], fact: str) -> None:
+    with pytest.raises(UsageError, match=fact):
+        mapping.parse(maps)
+
+
+def test_a_mapping_may_not_say_otherwise_than_the_sealed_card(tmp_path: Path) -> None:
+    place, edition = made(tmp_path)
+    path = written(tmp_path, ROWS)
+    with pytest.raises(UsageError, match="the sealed card of seen says /version"):
+        imported(place, edition, path, "document=id", "version=v")
+    with pytest.raises(UsageError, match="the sealed card of seen says /text"):
+        imported(place, edition, path, "document=id", "text=scanned")
+
+
+def test_names_with_slashes_and_tildes_are_fields_of_the_row() -> None:
+    assert mapping.parse(["document=a/b~c"]).document == "/a~1b~0c"
+    assert mapping.parse(["date=/a/b"]).date == "/a/b"
+
+
+@pytest.mark.parametrize(
+    ("given", "at"),
+    [
+        ("2023-03-14", "2023-03-14T00:00:00Z"),
+        ("2023-03-14T10:00:00Z", "2023-03-14T10:00:00Z"),
+        ("2023-03-14 10:00:00+02:00", "2023-03-14T08:00:00Z"),
+        ("2023-03-14T10:00:00.123456+00:00", "2023-03-14T10:00:00.123456Z"),
+    ],
+)
+def test_a_date_is_never_taken_for_later_than_it_was(given: str, at: str) -> None:
+    assert mapping.moment(given) == at
+
+
+@pytest.mark.parametrize("given", ["14.03.2023", "2023-03-14T10:00:00", "0001-01-01T00:00:00+10:00", "9999-12-31", "1678786800", ""])
+def test_what_is_no_moment_in_the_past_is_refused(given: str) -> None:
+    with pytest.raises(PenmarkError):
+        mapping.moment(given)
+
+
+def test_nothing_is_recorded_without_promise_or_corpus_or_after_the_evidence_seal(tmp_path: Path) -> None:
+    place, edition = made(tmp_path)
+    path = written(tmp_path, ROWS)
+    edition.seal("evidence").write_bytes(b"{}")
+    with pytest.raises(UsageError, match="no answer can be added"):
+        imported(place, edition, path, "document=id")
+    edition.seal("evidence").unlink()
+    edition.seal("corpus").unlink()
+    with pytest.raises(UsageError, match=r"nothing to record against\n.*penmark freeze"):
+        imported(place, edition, path, "document=id")
+    edition.seal("promise").unlink()
+    with pytest.raises(UsageError, match=r"nothing to record against\n.*penmark commit"):
+        imported(place, edition, path, "document=id")
+
+
+def test_an_unknown_detector_or_arm_is_refused(tmp_path: Path) -> None:
+    place, edition = made(tmp_path)
+    path = written(tmp_path, ROWS)
+    with pytest.raises(UsageError, match="did you mean seen"):
+        record(place, edition, path, Import("sen"))
+
+
+# --- beside a scan -------------------------------------------------------------------------------------------------
+
+
+def test_an_attested_text_is_recorded_under_its_salt(tmp_path: Path) -> None:
+    fields = {"mine": {"provenance": attested("*")}}
+    place, edition = made(tmp_path, SEEN, {"mine": "my words"}, fields=fields)
+    imported(place, edition, written(tmp_path, '[{"id": "mine", "score": 0.5}]'), "document=id")
+    [kept] = evidence.read(edition.evidence, "seen")
+    reading = readings(edition)["mine"]
+    assert reading["address"] == canon.keyed(SALT, b"my words")
+    assert reading["evidence_sha256"] == kept.sha256 == canon.keyed(SALT, kept.body)
+
+
+def test_a_document_that_was_recorded_is_not_asked_about(tmp_path: Path) -> None:
+    place, edition = frozen(tmp_path / "study", {"a": "text one", "b": "text two"}, detector("coin"))
+    path = written(tmp_path, '[{"id": "a", "score": "0.25", "version": "1"}]')
+    record(place, edition, path, Import("coin", mapping.parse(["document=id"])))
+    with opening.opened(place, edition, []) as scan:
+        [ended] = scan.run()
+    assert ended.counts["answered"] == 2
+    kept = found(edition, "coin")
+    assert kept.sent["document"].to_list() == ["b"]
+    assert dict(kept.readings.select("document", "origin").iter_rows()) == {"a": "recorded", "b": "scan"}
+    assert [item.document for item in evidence.read(edition.evidence, "coin")] == ["a", "b"]
+    with pytest.raises(FaultsError, match="b has its final reading already"):
+        record(place, edition, written(tmp_path, '[{"id": "b"}]', "b.json"), Import("coin", mapping.parse(["document=id"])))
+
+
+def test_an_import_that_was_cut_off_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place, edition = made(tmp_path)
+    path = written(tmp_path, ROWS)
+
+    def full(self: journal.Writer, *lines: Any) -> None:
+        raise study.disk(OSError(28, "No space left on device"), self.path)
+
+    monkeypatch.setattr(journal.Writer, "append", full)
+    with pytest.raises(PenmarkError, match="Free some space"):
+        imported(place, edition, path, "document=id")
+    monkeypatch.undo()
+    assert len(list(evidence.read(edition.evidence, "seen"))) == 3
+    imported(place, edition, path, "document=id")
+    assert len(list(evidence.read(edition.evidence, "seen"))) == 3
+    assert len(readings(edition)) == 3
+
+
+# --- what the answers show -----------------------------------------------------------------------------------------
+
+LONG = "A text that is long enough to be told from others by its first words, and holds two sentences. Here is one more."
+
+
+def test_other_forms_of_the_text_are_told_and_change_no_state(tmp_path: Path) -> None:
+    texts = {f"{n}": f"{n}: {LONG}" for n in range(6)}
+    place, edition = made(tmp_path, SEEN, dict(texts))
+    forms = {
+        "0": texts["0"],
+        "1": f"{texts['1']} {texts['1']}",
+        "2": texts["2"][:70],
+        "3": texts["3"].replace(" ", "\n"),
+        "4": texts["4"].replace("sentences", "phrases"),
+        "5": "Something else that is long enough to be compared, but was never this text at all.",
+    }
+    rows = [{"id": n, "score": 0.1, "raw": {"content": form, "blocks": [form[:60]]}} for n, form in forms.items()]
+    done = imported(place, edition, written(tmp_path, json.dumps(rows)), "document=id")
+    assert done.states == {"answered": 6}
+    assert done.notes == [
+        "1 of 6 answers hold the beginning of the text at /raw/content",
+        "1 of 6 answers hold the text 2 times at /raw/content",
+        "1 of 6 answers hold the text in another form at /raw/content",
+        "1 of 6 answers hold the text with other white space at /raw/content",
+    ]
