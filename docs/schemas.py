@@ -29,11 +29,17 @@ def schemas() -> dict[str, bytes]:
     made = {}
     for name, record in RECORDS.items():
         schema = record.model_json_schema(by_alias=True)
-        for each in (schema, *schema.get("$defs", {}).values()):
-            each["required"] = sorted(each.get("properties", {}))
+        for title, each in {record.__name__: schema, **schema.get("$defs", {})}.items():
+            each["required"] = _present(getattr(records, title))
         schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
         made[f"{name}.json"] = (json.dumps(schema, indent=1, sort_keys=True) + "\n").encode()
     return made
+
+
+def _present(record: type[records.Record]) -> list[str]:
+    """The fields that a canonical file always has; some are left out where they are empty."""
+    fields = record.model_fields.items()
+    return sorted(field.alias or name for name, field in fields if field.exclude_if is None)
 
 
 if __name__ == "__main__":

@@ -97,11 +97,11 @@ def _as_sealed(edition: Edition, path: str, seal: Seal) -> str:
 
 def seed(place: Study, promised: Protocol) -> bytes:
     """The secret seed: 32 bytes whose digest the promise names. Raises PenmarkError where it is another."""
-    raw = study.read(place.seed, limit=4096)
+    raw = study.read(place.seed_of(promised.edition), limit=4096)
     if canon.sha256(raw) != promised.seed_sha256:
         raise PenmarkError(
             "is not the seed whose digest is in the promise",
-            place=str(place.seed),
+            place=str(place.seed_of(promised.edition)),
             remedy="Restore the file `private/seed` that this edition was committed with.",
         )
     return raw

@@ -28,11 +28,12 @@ def test_the_interval_has_the_known_variance_where_nothing_separates():
 
 def test_features():
     assert set(features("Plain text.")) == set()
-    assert set(features(" “A” –  b\n- c\n")) == {
+    assert set(features(" “A” –  b ,\n- c\n")) == {
         "a final line end",
         "white space at the beginning",
         "a line break inside",
         "two spaces in a row",
+        "a space before a comma or full stop",
         "curly quotation marks or apostrophes",
         "an en or em dash",
         "a list mark at the start of a line",

@@ -13,7 +13,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from penmark import canon, handwritten, study
-from penmark.cards.answers import Extracted, extract, from_display
+from penmark.cards import bands, requests
+from penmark.cards.answers import Extracted, extract, from_display, looked_up, unmeasured
 from penmark.cards.calls import Call, call, decimal, fold, within
 from penmark.errors import PenmarkError, UsageError, did_you_mean
 from penmark.handwritten import Remark
@@ -31,9 +32,11 @@ __all__ = [
     "fold",
     "from_display",
     "load",
+    "looked_up",
     "not_scannable",
     "rule_in_force",
     "sealed",
+    "unmeasured",
 ]
 
 SHIPPED = Path(__file__).parent.parent / "detectors" / "cards"
@@ -63,6 +66,9 @@ def faults(card: Card) -> Iterator[Remark]:
                 "Keep one: white space and case do not count.",
             )
         seen[folded] = shown
+    yield from bands.faults(card)
+    if card.ask.request is not None:
+        yield from requests.faults(card.ask.request)
     if card.scale is None:
         return
     low, high = card.scale.low, card.scale.high

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from penmark.cards.calls import classes, decimal, fold, within
+from penmark.cards.calls import classes, decimal, fold, meant_at, within
 from penmark.handwritten import Remark
 from penmark.records import Band, Card
 
@@ -20,10 +21,16 @@ def faults(card: Card) -> Iterator[Remark]:
         return
     for number, band in enumerate(card.bands):
         yield from _band(card, number, band)
+    if not _rises(card):
+        yield Remark(
+            ("bands",),
+            "a score that speaks more for AI than a mixed one is neither mixed nor assisted",
+            "Let the band reach the end of the scale that speaks for AI; the boundary comes first.",
+        )
     value = card.model_dump(mode="json", by_alias=True)
     for pointer in card.confidence:
         if not _there(value, pointer):
-            yield Remark(("confidence", pointer), "points at nothing in this card", "Write a pointer like /limits/minimum_words.")
+            yield Remark(("confidence", pointer), "points at nothing in this card", "Write a pointer, such as /boundary.")
 
 
 def _band(card: Card, number: int, band: Band) -> Iterator[Remark]:
@@ -32,34 +39,23 @@ def _band(card: Card, number: int, band: Band) -> Iterator[Remark]:
         yield Remark(("bands", number), f"{band.low} is above {band.high}", "Write the lower end as low.")
     elif not (within(card, low) and within(card, high)):
         yield Remark(("bands", number), f"{band.low} to {band.high} lies outside the scale")
-    elif band.verdict in ("mixed", "assisted") and not _reaches(card, number):
-        yield Remark(
-            ("bands", number),
-            f"scores beyond a {band.verdict} one would speak less for AI",
-            "Let it reach the end of the scale that speaks for AI; the boundary comes first.",
-        )
     if band.shown is not None and classes(card).get(fold(band.shown)) != band.verdict:
         yield Remark(("bands", number, "shown"), f"{band.shown!r} is not {band.verdict} in `verdicts`")
 
 
-def _reaches(card: Card, number: int) -> bool:
-    """Whether every score from this band to the end that speaks for AI is mixed or assisted, or holds a shown verdict."""
-    band, scale = card.bands[number], card.scale
-    assert scale is not None
-    towards_ai = scale.direction == "ai"
-    end, edge = (scale.high, band.high) if towards_ai else (scale.low, band.low)
-    if end is None or decimal(edge) != decimal(end):
-        return False
-    earlier = [each for each in card.bands[:number] if each.verdict not in ("mixed", "assisted")]
-    outer = (lambda each: decimal(each.high) > decimal(band.low)) if towards_ai else (lambda each: decimal(each.low) < decimal(band.high))
-    return all(not _cuts(each, band, towards_ai) for each in earlier if outer(each))
-
-
-def _cuts(other: Band, band: Band, towards_ai: bool) -> bool:
-    """Whether an earlier band takes scores out of the inside of ``band``, so that mixed ones lie before it."""
-    if towards_ai:
-        return decimal(other.low) > decimal(band.low)
-    return decimal(other.high) < decimal(band.high)
+def _rises(card: Card) -> bool:
+    """Whether from the first mixed or assisted score on, towards AI, all are."""
+    if card.scale is None or not card.bands:
+        return True
+    ends = sorted({decimal(end) for band in card.bands for end in (band.low, band.high)})
+    outermost = {"ai": card.scale.high, "human": card.scale.low}[card.scale.direction]
+    if outermost is not None:
+        ends = sorted({*ends, decimal(outermost)})
+    points = sorted({*ends, *((one + next_) / 2 for one, next_ in itertools.pairwise(ends))})
+    flags = [meant_at(card, point) in ("mixed", "assisted") for point in points]
+    if card.scale.direction == "human":
+        flags.reverse()
+    return flags == sorted(flags) and not (outermost is None and any(flags))
 
 
 def _there(value: Any, pointer: str) -> bool:

@@ -43,7 +43,7 @@ def call(card: Card, rule: Rule, score: str | None, label: str | None) -> Call:
     if not within(card, number):
         return _none(f"score outside the declared scale: {score}")
     if label is None:
-        meant = next((band.verdict for band in card.bands if _bound(band.low) <= number <= _bound(band.high)), None)
+        meant = meant_at(card, number)
     return _called(_holds(number, rule), meant)
 
 
@@ -56,6 +56,11 @@ def _by_interval(card: Card, rule: Rule, label: str | None, meant: Verdict | Non
     if flagged != _holds(_bound(band.high), rule):
         return _none(f"the boundary lies inside the numbers that the verdict stands for: {label}")
     return _called(flagged, meant)
+
+
+def meant_at(card: Card, number: Decimal) -> Verdict | None:
+    """The class of a score by the card's bands: of the first that holds it."""
+    return next((band.verdict for band in card.bands if _bound(band.low) <= number <= _bound(band.high)), None)
 
 
 def shown_for(card: Card, label: str) -> Band | None:

@@ -175,7 +175,7 @@ def _sift(block: _Block) -> _Sifted:
             continue
         rows = frame.lazy().filter(pl.col("kind") == kind)
         part = rows.select(*_COLUMNS[kind], "line", _sound=_proven(kind)).collect()
-        good = part.filter("_sound").drop("_sound")
+        good = part.drop("_sound") if part.get_column("_sound").all() else part.filter("_sound").drop("_sound")
         frames[kind] = good
         sound = sound.append(good.get_column("line"))
     if len(sound) == len(every):

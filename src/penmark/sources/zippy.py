@@ -61,10 +61,10 @@ class Zippy:
 
     def _draft(self, row: Row, label: str, date: str, digest: str) -> Draft:
         origin = row.cells["Data Source"]
-        fields = {"language": "en", "source": origin}
+        fields = {"language": "en"}
         claims = {}
         if label == "Human":
-            fields["register"] = _REGISTERS.get(origin, origin)
+            fields |= {"source": origin, "register": _REGISTERS.get(origin, origin)}
             provenance = {
                 "kind": "archive",
                 "grade": "stated",

@@ -205,22 +205,25 @@ class Bundle:
         self.root, self.report = root, report
         self.files: dict[str, int] = {}
         self.sums: dict[str, str] = {}
-        for folder in ["", *sorted(entry.name + "/" for entry in os.scandir(root) if is_folder(entry))]:
+        folders = [""]
+        while folders:
+            folder = folders.pop()
             with report.guard(1, folder or "."), os.scandir(root / folder) as entries:
                 for entry in entries:
-                    self.look_at(folder + entry.name, entry, inside=folder != "")
+                    if folder == "" and entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.name + "/")
+                    else:
+                        self.look_at(folder + entry.name, entry)
 
-    def look_at(self, path: str, entry: os.DirEntry[str], inside: bool) -> None:
-        if is_folder(entry) and not inside:
-            return
+    def look_at(self, path: str, entry: os.DirEntry[str]) -> None:
         if not entry.is_file(follow_symlinks=False):
             self.report.fault(1, path, "a link, a device or a folder", "a plain file")
-        elif len(self.files) >= FILES:
+            return
+        if len(self.files) >= FILES:
             raise Fault("too many files", f"at most {FILES}")
-        else:
-            self.files[path] = entry.stat(follow_symlinks=False).st_size
-            if PATHS.fullmatch(path) is None or "\\" in path or not path.isprintable():
-                self.report.fault(1, path, "a file that the format does not know", "no other files")
+        self.files[path] = entry.stat(follow_symlinks=False).st_size
+        if PATHS.fullmatch(path) is None or "\\" in path or not path.isprintable():
+            self.report.fault(1, path, "a file that the format does not know", "no other files")
 
     def chunks(self, path: str) -> Iterator[bytes]:
         """The bytes of a file, piece by piece; Fault where it is missing, no plain file or too large."""
@@ -279,11 +282,6 @@ class Bundle:
 
     def named(self, pattern: str) -> list[str]:
         return sorted(path for path in self.files if re.fullmatch(pattern, path))
-
-
-def is_folder(entry: os.DirEntry[str]) -> bool:
-    """A folder itself, not a link to one."""
-    return entry.is_dir(follow_symlinks=False)
 
 
 def inflated(chunks: Iterator[bytes], path: str) -> Iterator[bytes]:
@@ -734,7 +732,8 @@ def check_protocol(study: Study) -> None:
             if fitting(detector, DETECTOR, exact=False)["name"] in study.detectors:
                 raise Fault(f"{detector['name']} twice", "each detector once")
             study.detectors[detector["name"]] = detector
-        report.expect(3, "protocol.json level", protocol["level"] in Z, True)
+        if protocol["level"] not in Z:
+            report.fault(3, "protocol.json level", protocol["level"], ", ".join(Z))
     known = {f"detectors/{name}.json": name for name in study.detectors}
     for path in sorted({"protocol.json", "protocol.yaml", *known, *bundle.named("detectors/.*")}):
         with report.guard(3, path):
