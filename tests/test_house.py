@@ -62,7 +62,7 @@ def test_the_repository_speaks_of_penmark_alone() -> None:
     if not any(tracked):
         pytest.skip("not a git checkout")
     hosts = "|".join(["py" + r"pi\.org", "python" + r"hosted", r"registry\.np" + "mjs", r"deb\.deb" + "ian"])
-    words = re.compile(rf"/work/|/farm/|\.lib" + rf"rary/|sub" + rf"agent|{hosts}")
+    words = re.compile("/" + "work/|/" + "farm/|" + r"\.lib" + "rary/|sub" + f"agent|{hosts}")
     found = []
     for name in filter(None, tracked):
         path = ROOT / name

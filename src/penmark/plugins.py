@@ -12,7 +12,7 @@ import importlib.metadata
 import importlib.util
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from penmark import records
 from penmark.errors import ServiceError, UsageError, did_you_mean
@@ -34,6 +34,54 @@ class Declined(NamedTuple):
 
     reason: str
     body: bytes | None = None
+
+
+class Exchange(NamedTuple):
+    """One request over HTTP and what came back, as it may be kept: neither a secret nor the text stands in it.
+
+    ``step``: login, send, upload or poll. ``sent_at``, ``got_at``: seconds since 1970. ``status``, ``headers`` and
+    ``body_sha256`` are those of the answer; None and empty where none came.
+    """
+
+    step: str
+    method: str
+    url: str
+    sent_at: float
+    got_at: float
+    status: int | None
+    headers: tuple[tuple[str, str], ...]
+    body_sha256: str | None
+
+
+class Heard(NamedTuple):
+    """What a vendor said, and the exchanges in which it was heard."""
+
+    said: Answer | Declined
+    exchanges: tuple[Exchange, ...]
+
+
+class Unanswered(ServiceError):
+    """A vendor was asked and gave no answer.
+
+    ``again``: the same may be asked again, after ``retry_after`` seconds where the vendor said so. ``stop``: whatever is
+    asked next would fare no better (key, credit, address). ``charged``: whether the vendor may have taken its price.
+    ``job``: what it called the work that it took on; ``resume`` asks for that instead of sending the text again.
+    """
+
+    def __init__(
+        self,
+        fact: str,
+        *,
+        remedy: str | None = None,
+        again: bool = False,
+        stop: bool = False,
+        retry_after: float | None = None,
+        charged: Literal["no", "maybe"] = "no",
+    ) -> None:
+        super().__init__(fact, remedy=remedy)
+        self.again, self.stop, self.retry_after, self.charged = again, stop, retry_after, charged
+        self.job: dict[str, str] = {}
+        self.exchanges: tuple[Exchange, ...] = ()
 
 
 class Draft(NamedTuple):

@@ -108,7 +108,6 @@ def test_the_reference_follows_the_published_schemas() -> None:
         assert values
         for value in values:
             jsonschema.Draft202012Validator(schema).validate(value)
-            assert set(value) == set(schema["properties"]), name  # all fields are present
 
 
 def test_cells_worked_out_by_hand() -> None:

@@ -30,7 +30,9 @@ def faults(card: Card) -> Iterator[Remark]:
     value = card.model_dump(mode="json", by_alias=True)
     for pointer in card.confidence:
         if not _there(value, pointer):
-            yield Remark(("confidence", pointer), "points at nothing in this card", "Write a pointer, such as /boundary.")
+            yield Remark(
+                ("confidence", pointer), "points at nothing in this card", "Write a pointer, such as /boundary."
+            )
 
 
 def _band(card: Card, number: int, band: Band) -> Iterator[Remark]:

@@ -48,7 +48,7 @@ def call(card: Card, rule: Rule, score: str | None, label: str | None) -> Call:
 
 
 def _by_interval(card: Card, rule: Rule, label: str | None, meant: Verdict | None) -> Call:
-    """The call of a verdict that is displayed in place of the numbers of a band: all of them lie on one side, or none is known."""
+    """The call of a verdict that is displayed in place of the numbers of a band, where all of them lie on one side."""
     band = shown_for(card, label) if label is not None else None
     if band is None:
         return _none("no score in the answer")

@@ -97,14 +97,12 @@ def faults(request: Request) -> Iterator[Remark]:
     holds = [name for name, send in steps(request) if send.body is not None and _TEXT in send.body]
     if len(holds) != 1 or holds[0] in ("login", "poll"):
         yield _remark(("send", "body"), "{text} stands in one body, of `send` or of `upload`")
-    known: set[str] = set(request.keys)
-    secret = set(known)
+    known = set(request.keys)
+    secret = {*request.keys, *(request.login.take if request.login is not None else ())}
     for name, send in steps(request):
-        allowed = known if name == "login" else known | {"id"} - secret if name == "upload" else known | {"id"}
-        yield from _step(request, name, send, allowed - secret if name == "upload" else allowed)
-        known = known | set(send.take)
-        if name == "login":
-            secret |= set(send.take)
+        there = known if name == "login" else {"id", *known}
+        yield from _step(request, name, send, there - secret if name == "upload" else there)
+        known |= set(send.take)
     yield from _private(request)
 
 

@@ -81,7 +81,8 @@ def _fill(place: study.Study, edition: study.Edition, out: Path) -> tuple[int, i
     published = {row["id"]: row for row in frozen.documents if row["withheld"] is None}
     salts = _salts(place, published)
     study.write(
-        out / "seed.json", canon.encode({"beacon": promised.beacon, "seed": study.read(place.seed_of(edition.tag), limit=32).hex()})
+        out / "seed.json",
+        canon.encode({"beacon": promised.beacon, "seed": study.read(place.seed_of(edition.tag), limit=32).hex()}),
     )
     if salts:
         study.write_records(

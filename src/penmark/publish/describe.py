@@ -69,43 +69,18 @@ def _readme(promised: Protocol, frozen: manifest.Manifest, out: Path) -> str:
         if withheld == 0
         else "Some texts are withheld; `tables/documents.csv` says which and why."
     )
-    return f"""# {promised.title}
-
-Edition {promised.edition} of the study {promised.study}: how often AI-text detectors call human writing AI, and how
-often they find AI writing.
-{when}{public}
-
-## What was found
-
-False positives first: human documents that a detector called AI. Rates are of answered documents, with Wilson intervals.
-
-{markdown_table1(table1)}
-
-Detectors stand in alphabetical order. There is no winner: a snapshot cannot support that sentence.
-The whole of it, with the plots, is in `report/index.html`; every score is in `tables/readings.csv`. {held}
-
-## Three ways to check
-
-    sha256sum -c SHA256SUMS
-{openssl or "    (there is no timestamp token in this bundle)"}
-    python3 verify.py .
-
-`penmark verify .` makes all eight checks, `verify.py` those that need only the standard library of Python.
-
-## What this bundle cannot show
-
-{_list(CANNOT)}
-
-## How to catch us
-
-{_list(CATCH)}
-
-## Where things are
-
-`protocol.yaml` is what was promised, `detectors/` the facts of each detector as sealed, `manifest.jsonl` the documents,
-`journal/` every attempt and answer, `evidence/` the raw answers, `seals/` the digests with their timestamps, `tables/`
-the numbers. `seed.json` reveals the secret from which the scan order follows. Texts have licences of their own: see the provenance column of `tables/documents.csv`.
-"""
+    return _README.format(
+        title=promised.title,
+        edition=promised.edition,
+        study=promised.study,
+        when=when,
+        public=public,
+        table1=markdown_table1(table1),
+        held=held,
+        openssl=openssl or "    (there is no timestamp token in this bundle)",
+        cannot=_list(CANNOT),
+        catch=_list(CATCH),
+    )
 
 
 def _seal_of(token: str) -> str:
@@ -201,4 +176,42 @@ _LICENCE = """The tables, journals, seals and pages of this bundle may be used b
 dedication: creativecommons.org/publicdomain/zero/1.0). The texts and the vendors' raw answers are not ours to license: each text has the
 licence that its provenance names (tables/documents.csv), and raw answers stand here as evidence for what was measured.
 verify.py is part of penmark and stands under the Apache License 2.0.
+"""
+
+_README = """# {title}
+
+Edition {edition} of the study {study}: how often AI-text detectors call human writing AI, and how
+often they find AI writing.
+{when}{public}
+
+## What was found
+
+False positives first: human documents that a detector called AI. Rates are of answered documents, with Wilson intervals.
+
+{table1}
+
+Detectors stand in alphabetical order. There is no winner: a snapshot cannot support that sentence.
+The whole of it, with the plots, is in `report/index.html`; every score is in `tables/readings.csv`. {held}
+
+## Three ways to check
+
+    sha256sum -c SHA256SUMS
+{openssl}
+    python3 verify.py .
+
+`penmark verify .` makes all eight checks, `verify.py` those that need only the standard library of Python.
+
+## What this bundle cannot show
+
+{cannot}
+
+## How to catch us
+
+{catch}
+
+## Where things are
+
+`protocol.yaml` is what was promised, `detectors/` the facts of each detector as sealed, `manifest.jsonl` the documents,
+`journal/` every attempt and answer, `evidence/` the raw answers, `seals/` the digests with their timestamps, `tables/`
+the numbers. `seed.json` reveals the secret from which the scan order follows. Texts have licences of their own: see the provenance column of `tables/documents.csv`.
 """

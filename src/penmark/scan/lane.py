@@ -23,7 +23,7 @@ from penmark.plugins import Answer, Declined, Detector
 from penmark.reading import NOTHING, Asked, Judged
 from penmark.records import Card
 
-MAX_GROUP = 16
+MAX_GROUP = 8
 """Texts in one group at most: so many pairs can be in doubt after a crash."""
 QUICK = 0.02
 """Seconds: while a group's calls take less, the next group may be twice as large."""

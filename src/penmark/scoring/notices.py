@@ -30,7 +30,8 @@ _NUMBER = r"^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 
 
 class Notice(NamedTuple):
-    """One thing to know. ``arm``: None where it is about all of them; ``message`` reads on from the detector's name."""
+    """One thing to know. ``arm``: None where it is about all of them. ``message`` reads on from the detector's name, and
+    begins with the version where that is not the detector's first."""
 
     rule: str
     detector: str
@@ -40,27 +41,36 @@ class Notice(NamedTuple):
 
 def warnings(scored: Scored) -> list[Notice]:
     """All there is to be warned of, by rule."""
-    found = [notice for version in scored.versions for notice in _of_one(scored, version)]
+    found = list(_not_run(scored))
+    for version in scored.versions:
+        named = "" if version.first else f"(version {version.version or 'not reported'}) "
+        found += (notice._replace(message=named + notice.message) for notice in _of_one(scored, version))
     found += _alike(scored)
     found += _units(scored)
     order = list(dict.fromkeys(notice.rule for notice in found))
     return sorted(found, key=lambda notice: order.index(notice.rule))
 
 
+def _not_run(scored: Scored) -> Iterator[Notice]:
+    arms = scored.documents.get_column("arm")
+    for name in dict.fromkeys(version.detector.name for version in scored.versions):
+        states = [version.pairs.get_column("state") for version in scored.versions if version.detector.name == name]
+        idle = pl.select(pl.all_horizontal(state == "not_run" for state in states)).to_series()
+        for arm in scored.protocol.arms:
+            mine = idle.filter(arms == arm.name)
+            if len(mine) and mine.all():
+                yield Notice("not run", name, arm.name, f"was never run on this arm: none of its {len(mine)} texts")
+
+
 def _of_one(scored: Scored, version: Version) -> Iterator[Notice]:
     rows = scored.documents.select("arm", "truth").hstack(version.pairs.select("state", "reason", "score"))
     arms = [arm.name for arm in scored.protocol.arms]
-    name = version.name
+    name = version.detector.name
     for arm in arms:
         mine = rows.filter(pl.col("arm") == arm)
-        if mine.height and version.first and (mine["state"] == "not_run").all():
-            yield Notice(
-                "not run", name, arm, f"was never run on this arm: its {mine.height} texts are not in any rate"
-            )
         if other := mine.filter(pl.col("reason") == OTHER_TEXT).height:
-            yield Notice(
-                "other text", name, arm, f"scanned another text than the one it was given in {other} of {mine.height}"
-            )
+            message = f"scanned another text than the one it was given in {other} of {mine.height}"
+            yield Notice("other text", name, arm, message)
     given = rows.filter(pl.col("state") == "answered", pl.col("score").str.contains(_NUMBER))
     if version.card.scale is None or given.is_empty():
         return
@@ -82,7 +92,10 @@ def _inverted(version: Version, given: pl.DataFrame) -> Iterator[Notice]:
         higher, lower = ("human", "AI") if human > ai else ("AI", "human")
         says = f"its card says that a higher number speaks for {'AI' if scale.direction == 'ai' else 'a human'}"
         yield Notice(
-            "direction", version.name, None, f"looks inverted: {higher} texts score above {lower} texts, and {says}"
+            "direction",
+            version.detector.name,
+            None,
+            f"looks inverted: {higher} texts score above {lower} texts, and {says}",
         )
 
 
@@ -107,7 +120,7 @@ def _ties(version: Version, given: pl.DataFrame, arms: list[str]) -> Iterator[No
         if count:
             flagged = "and is called AI" if rule.operator in (">=", "<=") else "and is not called AI"
             many = f"{count} scores stand" if count > 1 else "one score stands"
-            yield Notice("tie", version.name, arm, f"{many} exactly at the boundary, {rule.value}, {flagged}")
+            yield Notice("tie", version.detector.name, arm, f"{many} exactly at the boundary, {rule.value}, {flagged}")
 
 
 def _digits(version: Version, given: pl.DataFrame, arms: list[str]) -> Iterator[Notice]:
@@ -121,7 +134,7 @@ def _digits(version: Version, given: pl.DataFrame, arms: list[str]) -> Iterator[
     for arm, digits in held.items():
         if 2 * digits <= held[most] and digits + fewer <= held[most]:
             message = f"shows about {digits} digits here and about {held[most]} in {most}: perhaps another version"
-            yield Notice("digits", version.name, arm, message)
+            yield Notice("digits", version.detector.name, arm, message)
 
 
 def _middle(digits: pl.Series) -> tuple[int, int]:
@@ -131,7 +144,7 @@ def _middle(digits: pl.Series) -> tuple[int, int]:
 
 def _alike(scored: Scored) -> Iterator[Notice]:
     """Two detectors that give nearly the same scores: perhaps one product under two names."""
-    columns = {v.name: _on_scale(v) for v in scored.versions if v.first and v.card.scale is not None}
+    columns = {v.detector.name: _on_scale(v) for v in scored.versions if v.first and v.card.scale is not None}
     rows = pl.DataFrame([scored.documents["arm"], *(column.alias(name) for name, column in columns.items())])
     for one, two in itertools.combinations(columns, 2):
         both = rows.select("arm", one=one, two=two).drop_nulls()
@@ -171,4 +184,4 @@ def _units(scored: Scored) -> Iterator[Notice]:
             message = (
                 f"the texts of one {rate.unit} are alike: {rate.n} texts count as {rate.effective.n:.1f} (units.csv)"
             )
-            yield Notice("units", rate.version.name, rate.arm, message)
+            yield Notice("units", rate.version.detector.name, rate.arm, message)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -60,8 +60,11 @@ class Scored:
         )
 
 
-def score(edition: Edition, boundaries: Mapping[str, str] | None = None) -> Scored:
-    """Score an edition, or a bundle. ``boundaries``: other boundaries by detector, for a what-if.
+def score(
+    edition: Edition, boundaries: Mapping[str, str] | None = None, *, journals: Iterable[Journal] | None = None
+) -> Scored:
+    """Score an edition, or a bundle. ``boundaries``: other boundaries by detector, for a what-if. ``journals``: those of
+    the edition, all of them, by whoever has read them already.
 
     Raises PenmarkError or FaultsError naming file and line for whatever would make a number wrong; UsageError for a
     boundary that names no detector or does not fit its scale.
@@ -82,10 +85,10 @@ def score(edition: Edition, boundaries: Mapping[str, str] | None = None) -> Scor
     found: dict[str, list[Version]] = {}
     heads: dict[str, Head] = {}
     late = False
-    for name, journals in _by_detector(edition, judging, wrong):
-        heads |= {j.path.name: Head(lines=j.lines, head=j.head) for j in journals}
-        lines = Lines(journals, ids)
-        mine = [*_other_card(edition, name, journals), *faults(lines, frame.get_column("address"))]
+    for name, held in _by_detector(edition, judging, journals, wrong):
+        heads |= {j.path.name: Head(lines=j.lines, head=j.head) for j in held}
+        lines = Lines(held, ids)
+        mine = [*_other_card(edition, name, held), *faults(lines, frame.get_column("address"))]
         if not mine:
             card, rule = judging[name]
             found[name] = versions(lines, promised.detector(name), card, rule)
@@ -103,25 +106,31 @@ def score(edition: Edition, boundaries: Mapping[str, str] | None = None) -> Scor
     )
 
 
-def _by_detector(edition: Edition, known: Mapping[str, Any], wrong: list[Fault]) -> Iterator[tuple[str, list[Journal]]]:
+def _by_detector(
+    edition: Edition, known: Mapping[str, Any], given: Iterable[Journal] | None, wrong: list[Fault]
+) -> Iterator[tuple[str, list[Journal]]]:
     """The journals of each detector of the protocol, [] where it has none; one detector's at a time are held."""
 
-    def owner(path: Path) -> str:
+    def order(path: Path) -> tuple[bytes, bytes]:
         stem = path.name.removesuffix(".jsonl")
-        return stem if stem in known else re.sub(r"\.[0-9]+of[0-9]+$", "", stem)
+        owner = stem if stem in known else re.sub(r"\.[0-9]+of[0-9]+$", "", stem)
+        return owner.encode(), path.name.encode()
 
-    first_prev = canon.sha256(study.read(edition.seal("corpus")))
-    paths = sorted(edition.journal_files(), key=lambda path: (owner(path).encode(), path.name.encode()))
+    if given is None:
+        first_prev = canon.sha256(study.read(edition.seal("corpus")))
+        every = journal.read_all(sorted(edition.journal_files(), key=order), first_prev)
+    else:
+        every = iter(sorted(given, key=lambda one: order(one.path)))
     seen: set[str] = set()
-    for name, group in itertools.groupby(journal.read_all(paths, first_prev), key=lambda held: held.detector):
-        journals = list(group)
+    for name, group in itertools.groupby(every, key=lambda one: one.detector):
+        held = list(group)
         if name in known and name not in seen:
-            yield name, journals
+            yield name, held
         elif name in known:
-            wrong.append(Fault(str(journals[0].path), f"another detector bears the name of this shard of {name}"))
+            wrong.append(Fault(str(held[0].path), f"another detector bears the name of this shard of {name}"))
         else:
             remedy = "Only detectors that were committed are scored; take it out."
-            wrong.append(Fault(str(journals[0].path), f"the protocol has no detector {name}", remedy))
+            wrong.append(Fault(str(held[0].path), f"the protocol has no detector {name}", remedy))
         seen.add(name)
     yield from ((name, []) for name in known if name not in seen)
 
@@ -135,16 +144,16 @@ def _promised_at(edition: Edition) -> str:
         raise study.validated(str(path), error.errors(include_url=False)) from None
 
 
-def _other_card(edition: Edition, name: str, journals: list[Journal]) -> list[Fault]:
+def _other_card(edition: Edition, name: str, given: list[Journal]) -> list[Fault]:
     sealed = canon.sha256(study.read(edition.sealed_card(name)))
     return [
         Fault(
-            held.place(start["line"]),
+            one.place(start["line"]),
             f"was made by another card than the sealed detectors/{name}.json",
             "Restore the sealed card; answers of another card belong to another edition.",
         )
-        for held in journals
-        for start in held.starts
+        for one in given
+        for start in one.starts
         if start["card_sha256"] != sealed
     ]
 

@@ -1,0 +1,216 @@
+"""Reading and writing files: limits while reading, nothing half written.
+
+*Reads* and *writes* bytes at the places that it is given. *Never* follows a link, or leaves half a file: a file is
+written under a temporary name, made durable, and renamed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import gzip
+import os
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from penmark import canon
+from penmark.errors import PenmarkError, ServiceError, UsageError
+
+MAX_FILE = 2 * 2**30
+"""No file that penmark reads whole is larger than this (bytes)."""
+MAX_LINE = 64 * 2**20
+"""No line of a JSONL file is longer than this (bytes)."""
+MAX_EXPANDED = 8 * 2**30
+"""No gzip file expands to more than this (bytes)."""
+
+
+# --- reading -----------------------------------------------------------------------------------------------------------
+
+
+def read(path: Path, *, limit: int = MAX_FILE) -> bytes:
+    """All bytes of a regular file of at most ``limit`` bytes. Raises PenmarkError naming it: missing, a link, too large."""
+    try:
+        if path.is_symlink():
+            raise PenmarkError("is a symbolic link", place=str(path), remedy="Put the file itself there.")
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > limit:
+                raise PenmarkError(
+                    f"is {size} bytes; the limit is {limit}", place=str(path), remedy="Split it, or look what it is."
+                )
+            return file.read(limit + 1)
+    except OSError as error:
+        raise PenmarkError(reason(error), place=str(path), remedy=remedy(error)) from None
+
+
+def read_json(path: Path) -> Any:
+    """The value of a canonical JSON file."""
+    return canon.decode(read(path), place=str(path))
+
+
+def lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Number (from 1) and bytes (without LF) of each line of a file, plain or ``.gz``; streams.
+
+    Raises PenmarkError for a missing or broken file, a line longer than MAX_LINE, a last line without its LF.
+    """
+    try:
+        with contextlib.closing(_open(path)) as file:
+            number, total = 0, 0
+            while line := file.readline(MAX_LINE + 1):
+                number += 1
+                total += len(line)
+                if total > MAX_EXPANDED:
+                    raise PenmarkError(f"expands to more than {MAX_EXPANDED} bytes", place=f"{path}:{number}")
+                if not line.endswith(b"\n"):
+                    fact = (
+                        "the line is too long"
+                        if len(line) > MAX_LINE
+                        else "the last line is not finished (no line end)"
+                    )
+                    raise PenmarkError(
+                        fact, place=f"{path}:{number}", remedy="The file was cut; restore it from where it came."
+                    )
+                yield number, line[:-1]
+    except (OSError, EOFError, zlib.error) as error:
+        raise PenmarkError(reason(error), place=str(path), remedy=remedy(error)) from None
+
+
+def blocks(path: Path, size: int) -> Iterator[bytes]:
+    """A file in blocks of about ``size`` bytes that end with a line, but for a last line without its LF; streams.
+
+    Raises PenmarkError for a missing or broken file, a line longer than MAX_LINE.
+    """
+    try:
+        with contextlib.closing(_open(path)) as file:
+            while block := file.read(size):
+                rest = b"" if block.endswith(b"\n") else file.readline(MAX_LINE)
+                if len(rest) == MAX_LINE:
+                    again = "Restore the file from where it came."
+                    raise PenmarkError("a line is too long", place=str(path), remedy=again)
+                yield block + rest
+    except (OSError, EOFError, zlib.error) as error:
+        raise PenmarkError(reason(error), place=str(path), remedy=remedy(error)) from None
+
+
+def records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Number and object of each canonical line of a JSONL file."""
+    for number, line in lines(path):
+        value = canon.decode(line, place=f"{path}:{number}")
+        if not isinstance(value, dict):
+            raise PenmarkError("is not a JSON object", place=f"{path}:{number}")
+        yield number, value
+
+
+def _open(path: Path) -> IO[bytes]:
+    if path.is_symlink():
+        raise PenmarkError("is a symbolic link", place=str(path), remedy="Put the file itself there.")
+    return gzip.open(path, "rb") if path.name.endswith(".gz") else path.open("rb")  # type: ignore[return-value]
+
+
+# --- writing -----------------------------------------------------------------------------------------------------------
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a whole file: temporary name, fsync, rename, fsync of the folder. Raises ServiceError where the disk refuses."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fchmod(file.fileno(), 0o644)
+                os.fsync(file.fileno())
+            Path(name).replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                Path(name).unlink()
+            raise
+        sync_folder(path.parent)
+    except OSError as error:
+        raise disk(error, path) from None
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """As ``write``, in a folder and a file that only the owner may read."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write(path, data)
+    path.chmod(0o600)
+
+
+def write_records(path: Path, values: Iterable[Any]) -> None:
+    """Write canonical lines as a whole file."""
+    write(path, b"".join(canon.encode(value) + b"\n" for value in values))
+
+
+def gzipped(data: bytes) -> bytes:
+    """Deterministic gzip: no name, time 0. (The bytes depend on the zlib build; the digest in SHA256SUMS is what counts.)"""
+    return gzip.compress(data, compresslevel=6, mtime=0)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def disk(error: OSError, path: Path) -> ServiceError:
+    """The error that a user sees when the disk refuses a write."""
+    return ServiceError(reason(error), place=str(path), remedy=remedy(error))
+
+
+@contextlib.contextmanager
+def locked(path: Path, doing: str) -> Iterator[None]:
+    """Hold an exclusive lock named ``path`` while in the block. Raises UsageError naming the holder where it is taken.
+
+    The lock goes with the process, so a crash leaves none behind.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a+b")
+    except OSError as error:
+        raise disk(error, path) from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.seek(0)
+            holder = file.read(200).decode(errors="replace").strip() or "another process"
+            raise UsageError(
+                f"in use by {holder}", place=str(path.parent), remedy="Wait until it ends, or stop that process."
+            ) from None
+        file.seek(0)
+        file.truncate()
+        file.write(f"{doing} (process {os.getpid()})".encode())
+        file.flush()
+        yield
+
+
+# --- what the system says ----------------------------------------------------------------------------------------------
+
+
+def reason(error: Exception) -> str:
+    """Why the system refused, in its own words."""
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file"
+    if isinstance(error, OSError) and error.errno is not None:
+        return os.strerror(error.errno).lower()
+    return f"cannot be read ({error})"
+
+
+def remedy(error: Exception) -> str:
+    """What to do about it."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "Free some space and run the same command again; nothing was lost."
+    if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "Make the folder writable for you and run the same command again."
+    if isinstance(error, FileNotFoundError):
+        return "Look at the name, or restore the file from where it came."
+    return "The file is damaged; restore it from where it came."

@@ -1,0 +1,176 @@
+"""Where things are: the folders and files of a study and of its editions.
+
+*Reads* names only. *Writes* nothing. *Never* knows what is in a file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from penmark.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Edition:
+    """The places of one edition, also of a bundle, which has the same layout. Paths only."""
+
+    root: Path
+
+    @property
+    def tag(self) -> str:
+        return self.root.name
+
+    @property
+    def protocol_yaml(self) -> Path:
+        return self.root / "protocol.yaml"
+
+    @property
+    def protocol_json(self) -> Path:
+        return self.root / "protocol.json"
+
+    @property
+    def manifest(self) -> Path:
+        return self.root / "manifest.jsonl"
+
+    @property
+    def screening(self) -> Path:
+        return self.root / "screening.csv"
+
+    @property
+    def seals(self) -> Path:
+        return self.root / "seals"
+
+    @property
+    def detectors(self) -> Path:
+        return self.root / "detectors"
+
+    @property
+    def journals(self) -> Path:
+        return self.root / "journal"
+
+    @property
+    def evidence(self) -> Path:
+        return self.root / "evidence"
+
+    @property
+    def tables(self) -> Path:
+        return self.root / "tables"
+
+    @property
+    def report(self) -> Path:
+        return self.root / "report"
+
+    @property
+    def amendments(self) -> Path:
+        return self.root / "amendments"
+
+    @property
+    def deviations(self) -> Path:
+        return self.root / "deviations.jsonl"
+
+    @property
+    def pilot(self) -> Path:
+        return self.root / "pilot"
+
+    def seal(self, name: str) -> Path:
+        return self.seals / f"{name}.json"
+
+    def seal_names(self) -> list[str]:
+        """The seals that exist, in their order: promise, corpus, heads-0001 …, evidence."""
+        rank = {"promise": 0, "corpus": 1, "evidence": 3}
+        return sorted((p.stem for p in self.seals.glob("*.json")), key=lambda name: (rank.get(name, 2), name))
+
+    def sealed_card(self, detector: str) -> Path:
+        return self.detectors / f"{detector}.json"
+
+    def journal_files(self) -> list[Path]:
+        """Every journal, by name."""
+        return sorted(self.journals.glob("*.jsonl"), key=lambda p: p.name.encode())
+
+
+@dataclass(frozen=True)
+class Study:
+    """The places of a study. Paths only."""
+
+    root: Path
+
+    @property
+    def marker(self) -> Path:
+        return self.root / "study.yaml"
+
+    @property
+    def private(self) -> Path:
+        return self.root / "private"
+
+    @property
+    def seed(self) -> Path:
+        return self.private / "seed"
+
+    def seed_of(self, tag: str) -> Path:
+        """The secret seed of an edition: ``private/seed``, or once a later edition has begun ``private/seed-<tag>``."""
+        kept = self.private / f"seed-{tag}"
+        return kept if kept.exists() else self.seed
+
+    @property
+    def salts(self) -> Path:
+        return self.private / "salts.jsonl"
+
+    @property
+    def private_texts(self) -> Path:
+        return self.private / "texts"
+
+    @property
+    def corpus(self) -> Path:
+        return self.root / "corpus"
+
+    @property
+    def cards(self) -> Path:
+        """Cards of the user's own, beside the protocol."""
+        return self.root / "cards"
+
+    @property
+    def changes(self) -> Path:
+        return self.root / "CHANGES.md"
+
+    def arm(self, name: str) -> Path:
+        return self.corpus / name
+
+    def documents(self, arm: str) -> Path:
+        return self.corpus / arm / "documents.jsonl"
+
+    @property
+    def bundles(self) -> Path:
+        """Where `publish` puts bundles unless told otherwise."""
+        return self.root / "bundles"
+
+    def editions(self) -> list[Edition]:
+        """All editions, oldest first (tags sort by name within a series, then year and quarter)."""
+        folder = self.root / "editions"
+        found = [Edition(p) for p in folder.iterdir() if p.is_dir()] if folder.is_dir() else []
+        return sorted(found, key=lambda e: (e.tag.split("-")[1:], e.tag))
+
+    def edition(self, tag: str | None = None) -> Edition:
+        """The edition of that tag, or the newest. Raises UsageError where there is none."""
+        found = self.editions()
+        if tag is not None:
+            found = [e for e in found if e.tag == tag]
+        if not found:
+            raise UsageError(
+                f"no edition {tag}" if tag is not None else "the study has no edition",
+                place=str(self.root / "editions"),
+                remedy="Start one with `penmark init`.",
+            )
+        return found[-1]
+
+
+def find(folder: Path) -> Study:
+    """The study in ``folder``. Raises UsageError where there is none."""
+    study = Study(folder)
+    if not study.marker.is_file():
+        raise UsageError(
+            "there is no study here (no study.yaml)",
+            place=str(folder),
+            remedy="Go to the study's folder, name it with -C DIR, or start one with `penmark init`.",
+        )
+    return study
