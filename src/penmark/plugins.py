@@ -60,7 +60,7 @@ class Heard(NamedTuple):
     exchanges: tuple[Exchange, ...]
 
 
-class Unanswered(ServiceError):
+class UnansweredError(ServiceError):
     """A vendor was asked and gave no answer.
 
     ``again``: the same may be asked again, after ``retry_after`` seconds where the vendor said so. ``stop``: whatever is

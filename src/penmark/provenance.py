@@ -248,6 +248,8 @@ def _nested(reader: _Reader) -> dict[str, Any]:
         session = reader.take(_SESSION)
         if session:
             value["session"] = session
+            for name in sorted(_SESSION - set(session)):  # only of a withheld text is less told, and that is not by a row
+                reader.faults.append(Fault(reader.place, f"no {name} (a session summary needs it)", _GIVE.format(name)))
     elif kind == "edited":
         draft = reader.take(_DRAFT) | {"kind": "generated", "grade": reader.given.get("draft_grade", "stated")}
         if settings:

@@ -541,13 +541,14 @@ class Consent(Record):
 
 
 class Session(Record):
-    """The summary of an editing history whose bytes are kept."""
+    """The summary of an editing history whose bytes are kept. Of a withheld text only the digest: the rest follows from
+    its length."""
 
     history_sha256: Digest
-    operations: int = Field(ge=0)
-    active_minutes: int = Field(ge=0)
-    pastes: int = Field(ge=0)
-    largest_insert_percent: int = Field(ge=0, le=100)
+    operations: int | None = Field(default=None, ge=0)
+    active_minutes: int | None = Field(default=None, ge=0)
+    pastes: int | None = Field(default=None, ge=0)
+    largest_insert_percent: int | None = Field(default=None, ge=0, le=100)
 
 
 class Attested(Record):
@@ -671,6 +672,9 @@ class Document(Record):
     def _safe(self) -> Document:
         if ".." in self.id:
             raise ValueError("an id holds no '..'")
+        told = self.provenance.session if self.provenance.kind == "attested" else None
+        if told is not None and self.withheld is None and None in told.model_dump().values():
+            raise ValueError("the session summary of a published text is whole")
         return self
 
     def facet(self, name: str) -> str | None:

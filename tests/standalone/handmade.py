@@ -86,6 +86,7 @@ def card(name: str, by: str, default: Json, scale: Json | None, verdicts: Json, 
     }
 
 
+UNITS = {"A": "author", "B": "topic", "C": "document", "D": "source"}
 VERDICTS = {"AI": "ai", "Human": "human", "Mixed": "mixed", "Unsure": "uncertain"}
 SHARE = {"meaning": "share of text", "direction": "ai", "low": "0", "high": "1", "unit": ""}
 CHANCE = {"meaning": "probability", "direction": "human", "low": "0", "high": "100", "unit": "percent"}
@@ -153,11 +154,12 @@ TEXTS: list[tuple[str, str, str, int, Json, Json]] = [
      {"register": "journalistic"}),
     ("A", "A-04", "\ufeffIt is — I think —fine.\n", 5, archive("2022-01-01", "archived"),
      {"exposures": ["BENCH-2026-Q3", "vendor:alpha"]}),
-    ("B", "B-01", "I wrote this today\x1f, by hand.", 6, attested("witnessed"), {"subgroup": "native"}),
+    ("B", "B-01", "I wrote this today\x1f, by hand.", 6, attested("witnessed"),
+     {"subgroup": "native", "topic": "t1"}),
     ("B", "B-02", "My English learn I since\u00a0two years.", 7, attested("witnessed"),
-     {"subgroup": "non-native"}),
+     {"subgroup": "non-native", "topic": "t2"}),
     ("B", "B-03", "Nobody may read this.", 4, attested("stated"),
-     {"subgroup": "native", "withheld": "the author asked for it"}),
+     {"subgroup": "native", "topic": "t1", "withheld": "the author asked for it"}),
     ("C", "007", "Moreover, it is important to note that boats float.", 9, generated("m-1", "P", "plain"), {}),
     ("C", "=C2", "In today’s world, boats are a tapestry—of wood\u2014and wind.", 11, generated("m-2", "Q", "plain"), {}),
     ("C", "C-3", "hey so boats, right? they’re kinda the best", 8, generated("m-2", "Q", "styled"), {"language": "en"}),
@@ -236,7 +238,7 @@ def make_protocol(study: Study) -> None:
             "name": name, "title": f"Arm {name}", "truth": truth, "headline": headline, "documents": size,
             "quotas": [{"where": where, "documents": number} for where, number in quotas], "filled": "by hand",
             "evidence": {"kinds": [word for word in words if word in KINDS], "grades": grades, "before": before},
-            "persists": True, "unit": "author", "words": None, "budget": None, "generation": None, "source": None,
+            "persists": True, "unit": UNITS[name], "words": None, "budget": None, "generation": None, "source": None,
         })  # fmt: skip
     arms[3]["budget"] = {"words_percent": "10", "sentences": "none added or deleted"}
     shown = {"surface": "web", "tier": "standard", "payer": "us", "relation": "none", "settings": {}}
@@ -499,15 +501,15 @@ def root(value: Fraction) -> Fraction:
     return Fraction(isqrt(value.numerator * scale * scale // value.denominator), scale)
 
 
-def wilson(k: int, n: int) -> list[str]:
+def wilson(k: int, size: int, deff: Fraction = Fraction(1)) -> list[str]:
     """rate, low, high"""
-    if n == 0:
+    if size == 0:
         return ["", "", ""]
-    share, square = Fraction(k, n), Z * Z
-    centre = (k + square / 2) / (n + square)
+    share, square, n = Fraction(k, size), Z * Z, size / deff
+    centre = (share * n + square / 2) / (n + square)
     half = Z * root(share * (1 - share) * n + square / 4) / (n + square)
     return [decimal6(share), "0.000000" if k == 0 else decimal6(centre - half),
-            "1.000000" if k == n else decimal6(centre + half)]  # fmt: skip
+            "1.000000" if k == size else decimal6(centre + half)]  # fmt: skip
 
 
 def count(pairs: list[Json], kind: str = "call") -> list[Any]:
@@ -576,6 +578,7 @@ def make_tables(study: Study) -> None:
     tables["documents"] = documents_table(study)
     tables["table1"] = table1(study, within, timing)
     tables["table2"] = table2(study, within, timing)
+    tables["units"] = units(study, within)
     tables["agreement"] = agreement(within, arms, timing)
     tables["departures"] = [
         ["number", "rule", "template", "study", "explanation"],
@@ -657,6 +660,38 @@ def table2(study: Study, within: Mapping[Any, list[Json]], timing: str) -> list[
             some = [pair for pair in pairs if table2_group(study, pair["of"]) == group]
             rows.append([*key, timing, *group[1:], *count(some)[:10]])
     return rows
+
+
+def units(study: Study, within: Mapping[Any, list[Json]]) -> list[list[Any]]:
+    header = "detector,version,arm,unit,documents,n,k,units,deff,n_effective,low,high,reason"
+    rows: list[list[Any]] = [header.split(",")]
+    for key, pairs in within.items():
+        for arm in study.protocol["arms"]:
+            if arm["unit"] == "document":
+                continue
+            some = [pair for pair in pairs if pair["of"]["arm"] == arm["name"]]
+            calls = [(pair["of"][arm["unit"]], pair["call"] == "ai") for pair in some if pair["state"] == "answered"]
+            n, k = len(calls), sum(flag for _, flag in calls)
+            names = {unit for unit, _ in calls} - {None}
+            row = [*key, arm["name"], arm["unit"], len(some), n, k, len(names)]
+            lacking = sum(unit is None for unit, _ in calls)
+            if n == 0 or lacking:
+                rows.append([*row, "", "", "", "", f"{lacking} without {arm['unit']}" if lacking else "no answers"])
+                continue
+            rate, variance = Fraction(k, n), Fraction(0)
+            for name in names:
+                inside = [flag for unit, flag in calls if unit == name]
+                variance += (sum(inside) - len(inside) * rate) ** 2 / n**2
+            deff = max(Fraction(1), variance / (rate * (1 - rate) / n)) if 0 < k < n else Fraction(n, len(names))
+            row += [plain6(deff), plain6(n / deff)]
+            few = len(names) < 15
+            rows.append([*row, *(["", "", "fewer than 15 units"] if few else [*wilson(k, n, deff)[1:], ""])])
+    return rows
+
+
+def plain6(value: Fraction) -> str:
+    whole = round(value * 10**6)
+    return f"{whole // 10**6}.{whole % 10**6:06}"
 
 
 def agreement(within: Mapping[Any, list[Json]], arms: list[str], timing: str) -> list[list[Any]]:

@@ -133,6 +133,13 @@ def test_cells_worked_out_by_hand() -> None:
     assert [alpha[at] for at in ("declined", "failed", "in_doubt", "status")] == ["2", "1", "0", "COMPLETE"]
     assert [second[at] for at in ("version_state", "fp_rate", "status")] == ["changed", "", "INCOMPLETE 2 of 12"]
     assert (alpha["first_scanned_at"], alpha["last_scanned_at"]) == ("2026-10-02T00:00:00.0Z", "2026-10-02T00:00:09.9Z")
+    units = {(row["detector"], row["version"], row["arm"]): list(row.values())[4:] for row in rows("units")}
+    # B: two documents of topic t1, one of t2. gamma flags that of t2: ((0·3 - 2·1)² + (1·3 - 1·1)²) / (3·1·2) = 4/3
+    assert units["gamma", "g1", "B"] == ["3", "3", "1", "2", "1.333333", "2.250000", "", "", "fewer than 15 units"]
+    assert units["alpha", "a-1", "B"][4:6] == ["1.000000", "3.000000"]  # 2/6 is less than one
+    assert units["beta", "", "B"][4:6] == ["1.500000", "2.000000"]  # none flagged: 3 documents, 2 units
+    assert units["alpha", "a-1", "A"][1:] == ["3", "1", "1", "", "", "", "", "2 without author"]
+    assert units["alpha", "a-1", "D"][1:] == ["0", "0", "0", "", "", "", "", "no answers"]
     agreement = [row["count"] for row in rows("agreement") if row["arm"] == "B"]
     assert agreement == ["1", "1", "1", "0"]  # B-01 by none, B-03 by alpha, B-02 by alpha and gamma
 
@@ -159,28 +166,34 @@ def test_states_and_reasons_worked_out_by_hand() -> None:
     assert {row["timing"] for row in rows("readings", handmade.build(retrospective=True))} == {"retrospective"}
 
 
-def test_a_thousand_texts_travel_in_shards(tmp_path: Path) -> None:
-    def more(study: Any) -> None:
-        first = study.documents[0]
-        extra = []
-        for number in range(1000):
-            text = f"Text number {number} of many.".encode()
-            name = f"A-{number + 1000}"
-            study.texts[name] = study.published[handmade.sha256(text)] = text
-            extra.append(
-                first
-                | {"id": name, "address": handmade.sha256(text), "canonical_sha256": handmade.sha256(text)}
-                | {"words": 5, "characters": len(text)}
-            )
-        study.documents[4:4] = extra
-        study.header["arms"]["A"], study.header["documents"] = 1004, 1012
+def crowd(study: Any) -> None:
+    """A thousand more documents in A, by forty authors, of whom twenty write what beta takes for AI."""
+    first = study.documents[0]
+    for document in study.documents[:4]:
+        document["author"] = "w0"
+    extra = []
+    for number in range(1000):
+        name, text = f"A-{number + 1000}", f"Text number {number} of many.".encode()
+        study.texts[name] = study.published[handmade.sha256(text)] = text
+        facts = {"id": name, "address": handmade.sha256(text), "canonical_sha256": handmade.sha256(text), "words": 5}
+        extra.append(first | facts | {"characters": len(text), "author": f"w{number % 40}"})
+    study.documents[4:4] = extra
+    study.header["arms"]["A"], study.header["documents"] = 1004, 1012
 
-    forge = {"protocol": lambda study: study.protocol["arms"][0].update(documents=1004), "corpus": more}
+
+def test_a_thousand_texts_travel_in_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(1000):
+        shown = "Likely AI" if number % 40 < 20 and number % 7 < 5 else "Likely human"
+        monkeypatch.setitem(handmade.BETA, f"A-{number + 1000}", shown)
+    forge = {"protocol": lambda study: study.protocol["arms"][0].update(documents=1004), "corpus": crowd}
     files = handmade.build(forge)
     assert "texts/0001.jsonl.gz" in files
+    beta = next(row for row in rows("units", files) if row["detector"] == "beta")
+    assert (beta["n"], beta["units"], beta["reason"]) == ("1003", "40", "")
+    assert float(beta["deff"]) > 10
+    assert float(beta["low"]) < int(beta["k"]) / 1003 < float(beta["high"])
     assert failed(checks_of(handmade.write(files, tmp_path))) == set()
-    loose = {f"texts/{address}.txt": b"" for address in ("0" * 64,)}
-    handmade.write(resummed(files | loose), tmp_path)
+    handmade.write(resummed(files | {f"texts/{'0' * 64}.txt": b""}), tmp_path)
     assert failed(checks_of(tmp_path)) == {4}
 
 
@@ -714,6 +727,11 @@ def groups_in_another_order(study: Any) -> None:
 @forgery(7, "tables/agreement.csv", "tables")
 def an_arm_left_out_of_the_agreement(study: Any) -> None:
     study.tables["agreement"] = [row for row in study.tables["agreement"] if row[0] != "D"]
+
+
+@forgery(7, "tables/units.csv:3 deff", "tables")
+def a_design_effect_made_smaller(study: Any) -> None:
+    study.tables["units"][2][8] = "0.333333"
 
 
 @forgery(7, "tables/documents.csv:5 exposures", "tables")

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from penmark import canon, provenance, study
 from penmark.errors import Fault, FaultsError, PenmarkError
 from penmark.plugins import Draft
-from penmark.records import Document, Provenance
+from penmark.records import Document, Provenance, Session
 from penmark.text import edit_distance, word_list, words
 
 DECLINED = "the author declined publication"
@@ -46,6 +46,8 @@ def entry(draft: Draft, arm: str, salt: Callable[[str], bytes]) -> Entry:
     attested = known.kind == "attested"
     withheld = DECLINED if known.kind == "attested" and not known.consent.publish else draft.fields.get("withheld")
     hidden = attested and withheld is not None
+    if hidden and known.kind == "attested" and known.session is not None:
+        known = known.model_copy(update={"session": Session(history_sha256=known.session.history_sha256)})
     claims, unused = _claims(draft, row, known)
     values: dict[str, Any] = {
         "id": draft.id,

@@ -15,8 +15,6 @@ from typing import Any
 from urllib.parse import quote, quote_plus, unquote_plus
 
 HIDDEN = "[hidden]"
-LEAST = 6
-"""Characters: to hide a shorter secret would change innocent words."""
 _SPELLED = re.compile(rb"[\\%&+]")
 """What stands in any other spelling of a secret that the forms below do not know."""
 

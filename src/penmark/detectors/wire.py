@@ -17,7 +17,7 @@ import httpx2
 
 from penmark.cards.requests import Filled
 from penmark.detectors.hiding import HIDDEN, Hiding
-from penmark.plugins import Exchange, Unanswered
+from penmark.plugins import Exchange, UnansweredError
 
 MAX_ANSWER = 8 * 2**20
 """Bytes, unpacked: no vendor's answer is larger."""
@@ -55,7 +55,7 @@ class Wire:
         self._client.close()
 
     def exchange(self, request: Filled) -> tuple[Reply, Exchange]:
-        """Send ``request``; what came back, and what of it may be kept. Raises Unanswered where nothing whole came."""
+        """Send ``request``; what came back, and what of it may be kept. Raises UnansweredError where nothing whole came."""
         sent_at = time.time()
         try:
             with self._client.stream(
@@ -64,8 +64,8 @@ class Wire:
                 body = self._body(response)
             headers = {name.lower(): value for name, value in response.headers.items()}
             reply = Reply(response.status_code, headers, body, self._hiding.body(body))
-        except (httpx2.RequestError, httpx2.InvalidURL, Unanswered) as error:
-            failed = error if isinstance(error, Unanswered) else self._failed(error)
+        except (httpx2.RequestError, httpx2.InvalidURL, UnansweredError) as error:
+            failed = error if isinstance(error, UnansweredError) else self._failed(error)
             failed.exchanges = (self._kept(request, sent_at, None),)
             raise failed from None  # what the client raised holds the request, and with it the key
         return reply, self._kept(request, sent_at, reply)
@@ -75,7 +75,7 @@ class Wire:
         for part in response.iter_bytes():
             size += len(part)
             if size > MAX_ANSWER:
-                raise Unanswered(
+                raise UnansweredError(
                     f"the answer is larger than {MAX_ANSWER} bytes and was not read to its end",
                     remedy="No detector answers at such length: see whether the card's address is right.",
                     charged="maybe",
@@ -83,15 +83,15 @@ class Wire:
             parts.append(part)
         return b"".join(parts)
 
-    def _failed(self, error: Exception) -> Unanswered:
+    def _failed(self, error: Exception) -> UnansweredError:
         words = self._hiding.text(str(error)) or type(error).__name__
         if isinstance(error, _OURS):
-            return Unanswered(f"the request cannot be made: {words}", remedy="Correct the card.", stop=True)
+            return UnansweredError(f"the request cannot be made: {words}", remedy="Correct the card.", stop=True)
         if isinstance(error, _UNSENT):
-            return Unanswered(f"no connection: {words}", again=True)
+            return UnansweredError(f"no connection: {words}", again=True)
         if isinstance(error, httpx2.TimeoutException):
-            return Unanswered(f"no answer in time: {words}", again=True, charged="maybe")
-        return Unanswered(f"the connection broke: {words}", again=True, charged="maybe")
+            return UnansweredError(f"no answer in time: {words}", again=True, charged="maybe")
+        return UnansweredError(f"the connection broke: {words}", again=True, charged="maybe")
 
     def _kept(self, request: Filled, sent_at: float, reply: Reply | None) -> Exchange:
         url = self._hiding.text(request.url)

@@ -144,11 +144,11 @@ def _middle(digits: pl.Series) -> tuple[int, int]:
 
 def _alike(scored: Scored) -> Iterator[Notice]:
     """Two detectors that give nearly the same scores: perhaps one product under two names."""
-    columns = {v.detector.name: _on_scale(v) for v in scored.versions if v.first and v.card.scale is not None}
-    rows = pl.DataFrame([scored.documents["arm"], *(column.alias(name) for name, column in columns.items())])
-    for one, two in itertools.combinations(columns, 2):
-        both = rows.select("arm", one=one, two=two).drop_nulls()
-        near = (pl.col("one") - pl.col("two")).abs() <= NEAR
+    held = [version for version in scored.versions if version.first and version.card.scale is not None]
+    columns = [_on_scale(version) for version in held]
+    for (one, ours), (two, theirs) in itertools.combinations(zip(held, columns, strict=True), 2):
+        both = pl.DataFrame({"arm": scored.documents["arm"], "one": ours, "two": theirs}).drop_nulls()
+        near = (pl.col("one") - pl.col("two")).abs() <= (NEAR if _has_ends(one) and _has_ends(two) else 0)
         # At an end of the scale everybody meets: that two say "surely human" makes them no relatives.
         ends = near & ((pl.max_horizontal("one", "two") <= NEAR) | (pl.min_horizontal("one", "two") >= 1 - NEAR))
         counts = both.group_by("arm").agg(
@@ -163,8 +163,13 @@ def _alike(scored: Scored) -> Iterator[Notice]:
             row = found[arm]
             enough = row["inner"] >= ALIKE[0] and row["apart"] >= ALIKE[1] * row["inner"]
             if enough or (row["same"] and row["texts"] >= ALIKE[0]):
-                agree = f"agrees with {two} on {row['near']} of {row['texts']} scores"
-                yield Notice("alike", one, arm, f"{agree}: perhaps one product under two names")
+                agree = f"agrees with {two.detector.name} on {row['near']} of {row['texts']} scores"
+                yield Notice("alike", one.detector.name, arm, f"{agree}: perhaps one product under two names")
+
+
+def _has_ends(version: Version) -> bool:
+    scale = version.card.scale
+    return scale is not None and scale.low is not None and scale.high is not None
 
 
 def _on_scale(version: Version) -> pl.Series:

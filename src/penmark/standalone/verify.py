@@ -60,7 +60,7 @@ REQUIRED = (
     *("seals/promise.json", "seals/corpus.json", "seals/evidence.json", "report/index.html", "README.md"),
     *("CHANGES.md", "LICENSE", "CITATION.cff", "datapackage.json", "croissant.json", "verify.py"),
     *("tables/agreement.csv", "tables/departures.csv", "tables/documents.csv", "tables/rates.csv"),
-    *("tables/rates_lenient.csv", "tables/readings.csv", "tables/table1.csv", "tables/table2.csv"),
+    *("tables/rates_lenient.csv", "tables/readings.csv", "tables/table1.csv", "tables/table2.csv", "tables/units.csv"),
 )
 PATHS = re.compile(
     "|".join(re.escape(path) for path in REQUIRED)
@@ -71,7 +71,7 @@ PATHS = re.compile(
 # Fields of records: s string, t time, d digest, i integer, o object, l list of strings, * anything; with ? also null.
 SEAL = "announced:* digests:o edition:s format:i journals:o kind:s previous:d? sealed_at:t software:* study:s"
 PROTOCOL = "study:s edition:s seed_sha256:d level:s attempts:i ask_again_in_doubt:* window:o arms:* detectors:*"
-ARM = "name:s truth:s documents:i headline:* quotas:* evidence:o budget:o?"
+ARM = "name:s truth:s documents:i headline:* quotas:* evidence:o budget:o? unit:s"
 DETECTOR = "name:s surface:s tier:s payer:s relation:s rule:o?"
 CARD = "answer:o scale:o? verdicts:o boundary:o"
 HEADER = "arms:o documents:i edition:s kind:s study:s word_rule:s"
@@ -129,6 +129,7 @@ TABLE1 = (
     "not_scannable,not_run,status"
 )
 TABLE2 = "detector,version,timing,group,measure,documents,n,k,uncertain,no_result,not_scannable,not_run,rate,low,high"
+UNITS = "detector,version,arm,unit,documents,n,k,units,deff,n_effective,low,high,reason"
 AGREEMENT = "arm,detectors,documents,answered_by_all,flagged_by,count,timing"
 
 
@@ -457,30 +458,41 @@ def count_words(text: str) -> int:
     return sum(any(map(str.isalnum, piece)) for piece in pieces)
 
 
+MILLIONTH = decimal.Decimal("0.000001")
 CONTEXT = decimal.Context(prec=50, rounding=decimal.ROUND_HALF_EVEN)
 Z = {"0.90": "1.644853626951473", "0.95": "1.959963984540054", "0.99": "2.575829303548901"}
 
 
 def six(value: decimal.Decimal) -> str:
     """Six decimals, half to even; 0 and 1 only where the value is exactly so."""
-    rounded = value.quantize(decimal.Decimal("0.000001"), context=CONTEXT)
+    rounded = value.quantize(MILLIONTH, context=CONTEXT)
     if rounded == 0 and value != 0:
         return "0.000001"
     return "0.999999" if rounded == 1 and value != 1 else str(rounded)
 
 
 @functools.cache
-def wilson(k: int, n: int, level: str) -> tuple[str, str, str]:
-    """(rate, low, high) of k of n, Wilson without continuity correction, in 50 digits; blanks where n is 0."""
+def wilson(k: int, n: int, level: str, deff: decimal.Decimal = decimal.Decimal(1)) -> tuple[str, str, str]:
+    """(rate, low, high) of k of n, Wilson without continuity correction on n/deff, in 50 digits; blanks where n is 0."""
     if n == 0:
         return "", "", ""
     with decimal.localcontext(CONTEXT):
         z, share = decimal.Decimal(Z[level]), decimal.Decimal(k) / n
-        square = z * z / n
-        half = z * (share * (1 - share) / n + square / n / 4).sqrt() / (1 + square)
+        square = z * z * deff / n
+        half = (square * share * (1 - share) + square * square / 4).sqrt() / (1 + square)
         centre = (share + square / 2) / (1 + square)
         low, high = six(centre - half) if k else "0.000000", six(centre + half) if k < n else "1.000000"
         return six(share), low, high
+
+
+def design_effect(units: Iterable[tuple[int, int]], k: int, n: int) -> decimal.Decimal:
+    """How much wider chance among units is than among documents; units: (documents, called ai) of each."""
+    parts = list(units)
+    with decimal.localcontext(CONTEXT):
+        if k in (0, n):
+            return decimal.Decimal(n) / len(parts)
+        spread = sum((flagged * n - size * k) ** 2 for size, flagged in parts)
+        return max(decimal.Decimal(1), decimal.Decimal(spread) / (n * k * (n - k)))
 
 
 class Number(str):
@@ -590,12 +602,28 @@ class Judge:
 class Doc:
     """What the checks need of one document."""
 
-    __slots__ = ("address", "arm", "buckets", "id", "number", "place", "position", "salt", "sent", "stated", "withheld")
+    __slots__ = (
+        *(
+            "address",
+            "arm",
+            "buckets",
+            "id",
+            "number",
+            "place",
+            "position",
+            "salt",
+            "sent",
+            "stated",
+            "unit",
+            "withheld",
+        ),
+    )
 
-    def __init__(self, record: dict[str, Any], number: int, place: str, salt: bytes | None) -> None:
+    def __init__(self, record: dict[str, Any], unit: str, number: int, place: str, salt: bytes | None) -> None:
         self.id, self.arm, self.address, self.withheld = (record[at] for at in ("id", "arm", "address", "withheld"))
         self.stated = {at: record[at] for at in ("canonical_sha256", "words", "characters")}
         self.number, self.place, self.salt, self.position = number, place, salt, -1
+        self.unit = record.get(unit)  # the author, source or topic, where the arm says so
         self.buckets: tuple[int, ...] = ()
         self.sent = ""  # SHA-256 of the text, once it was read
 
@@ -818,7 +846,8 @@ class Corpus:
         self.last = (self.order[arm], name)
         kind, attested = origin.get("kind"), origin.get("kind") == "attested"
         salt = self.salt_of.get(name) if attested and published else None
-        doc = self.study.documents[name] = Doc(record, len(self.study.documents), place, salt)
+        number, unit = len(self.study.documents), self.study.arms[arm]["unit"]
+        doc = self.study.documents[name] = Doc(record, unit, number, place, salt)
         if published:
             self.wanted[doc.address].append((doc, None))
         if published and attested and salt is None:
@@ -1113,8 +1142,8 @@ class Scan:
         if own is not None and failed is not None:
             self.report.fault(5, f"journal/{self.name}", f"{doc.id} failed, and has another reading", "one reading")
         own = own or failed
-        home = next((key for key, entry in asked.readings.items() if entry["origin"] == "scan"), (True, None))
-        attempts = asked.sents if home == (False, version) or (first and home[0]) else 0
+        scanned = any(entry["origin"] == "scan" for entry in ([own] if own else asked.readings.values()))
+        attempts = asked.sents if (scanned if own else first and not scanned) else 0
         if own:
             return own["state"], own["reason"] or "", own, attempts
         if first and asked.skipped is not None:
@@ -1223,7 +1252,7 @@ class Result:
             calls, seen = (False, False, False), entry.get
             if state == "answered":
                 why, *found = judge.call(entry["score"], entry["label"])
-                state, reason, calls = "declined" if why else state, why or reason, (found[0], found[1], found[2])
+                state, reason, calls = "declined" if why else state, why, (found[0], found[1], found[2])
                 self.times += [entry["got_at"]] if entry["got_at"] is not None else []
             self.count(doc, state, *calls)
             said = ["ai" if call else "not-ai" if state == "answered" else "" for call in calls[:2]]
@@ -1239,6 +1268,27 @@ class Result:
             sliced = sorted((SLICES.index(by), at) for of, by, at in self.study.buckets if of == arm and by)
             for by, at in [("", ""), *((SLICES[index], at) for index, at in sliced)]:
                 table.row(self.detector, self.version, arm, by, at, *self.cells((arm, by, at), k_field))
+
+    def units(self, table: Table) -> None:
+        for name, arm in self.study.arms.items():
+            if arm["unit"] != "document":
+                documents = [doc for doc in self.study.documents.values() if doc.arm == name]
+                row = self.units_row([doc for doc in documents if doc.number in self.flags], arm["unit"])
+                table.row(self.detector, self.version, name, arm["unit"], len(documents), *row)
+
+    def units_row(self, answered: list[Doc], unit: str) -> list[object]:
+        """n … reason of an arm."""
+        sizes = Counter(doc.unit for doc in answered)
+        flagged = Counter(doc.unit for doc in answered if self.flags[doc.number])
+        n, k, missing = len(answered), sum(flagged.values()), sizes.pop(None, 0)
+        if n == 0 or missing:
+            return [n, k, len(sizes), "", "", "", "", f"{missing} without {unit}" if missing else "no answers"]
+        deff = design_effect(((size, flagged[at]) for at, size in sizes.items()), k, n)
+        head = [n, k, len(sizes), deff.quantize(MILLIONTH, context=CONTEXT)]
+        head.append(CONTEXT.divide(decimal.Decimal(n), deff).quantize(MILLIONTH, context=CONTEXT))
+        if len(sizes) < 15:
+            return [*head, "", "", "fewer than 15 units"]
+        return [*head, *wilson(k, n, self.study.protocol["level"], deff)[1:], ""]
 
     def table1(self, timing: str) -> list[object]:
         rule, arms, detector = self.judge.rule, self.study.arms, self.study.detectors[self.detector]
@@ -1275,6 +1325,7 @@ def check_scans(study: Study) -> None:
     timing = said_timing(study)
     readings = Table(study, "readings", READINGS)
     rates = {"k": Table(study, "rates", RATES), "k_lenient": Table(study, "rates_lenient", RATES)}
+    units = Table(study, "units", UNITS)
     for name in sorted(study.detectors):
         with report.guard(5, f"journal/{name}"):
             scan = Scan(study, name)
@@ -1283,14 +1334,14 @@ def check_scans(study: Study) -> None:
                 result.readings(scan, readings, timing)
                 for k_field, table in rates.items():
                     result.rates(table, k_field)
-    for table in (readings, *rates.values()):
+                result.units(units)
+    for table in (readings, units, *rates.values()):
         table.end()
     report.expect(7, "tables/readings.csv timing", timing, "retrospective" if study.retrospective else "prospective")
     last_tables(study, results, "retrospective" if study.retrospective else "prospective")
     report.done[5] = f"{len(study.bundle.named('journal/.*'))} journals, as sealed"
-    known = {"agreement", "departures", "documents", "rates", "rates_lenient", "readings", "table1", "table2"}
     for path in study.bundle.named(r"tables/.*"):
-        if path[7:-4] not in known:
+        if path not in REQUIRED:
             report.unchecked(7, path, "its rows", "penmark verify")
     report.done[7] = f"{len(results)} detector versions, recomputed to the byte"
 
@@ -1350,7 +1401,7 @@ def check_complete(study: Study) -> None:
                 report.fault(6, place, f"{name} of {row['arm']}", "each document once, in its arm")
             seen[pair].add(name)
             sums[(*pair, row["arm"])].update([row["state"], row["call"]])
-            if row["state"] not in STATES or (row["call"] != "") != answered or (row["reason"] == "" and not answered):
+            if row["state"] not in STATES or (row["call"] != "") != answered or (row["reason"] == "") != answered:
                 got = f"{row['state']}, call {row['call']!r}, reason {row['reason']!r}"
                 report.fault(6, place, got, "a state with a call, or else with a reason")
     for detector in sorted({safe(name) for name in study.detectors} ^ {name for name, _ in seen}):

@@ -1,0 +1,252 @@
+"""One text on its way to a vendor: the requests of its card, one after the other, and what each answer means.
+
+*Reads* what the vendor answers. *Writes* nothing. *Never*: sends a text twice, but where a login had run out; asks for a
+job by sending its text again; lets a vendor's words into a reason where they quote the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+from penmark import cards
+from penmark.cards import requests
+from penmark.cards.requests import LOOPBACK, Value
+from penmark.detectors.wire import Reply, retry_after
+from penmark.errors import PenmarkError
+from penmark.plugins import Answer, Declined, Exchange, Heard, UnansweredError
+from penmark.records import Request, Send, Sign
+
+if TYPE_CHECKING:
+    from penmark.detectors.http import Vendor
+
+LEAST = 6
+"""Characters of a secret: to hide a shorter one would change innocent words."""
+MAX_WORDS = 120
+"""Characters of a vendor's own words in a reason."""
+QUOTE = 24
+"""So many characters in a row, found in the text, are taken for a quotation of it."""
+_STOP = {401, 402, 403, 404, 405, 410}
+_GONE = {404, 410}
+_PLAIN = re.compile(r"[A-Za-z0-9_~:=-][A-Za-z0-9._~:=-]{0,199}")
+_SECRET = re.compile(r"[\x21-\x7e]+")
+_SAID = ("/error/message", "/error", "/message", "/msg", "/detail")
+
+Noted = Callable[[dict[str, str]], None]
+"""Is told what the vendor calls the work, as soon as it has taken it on."""
+
+
+class Token(NamedTuple):
+    """What a login gave, and until when (by the vendor object's clock) it is used."""
+
+    values: dict[str, Value]
+    until: float
+
+
+class Call:
+    """One text on its way, and what is known of it so far."""
+
+    def __init__(self, vendor: Vendor, values: dict[str, str]) -> None:
+        self.vendor, self.request = vendor, vendor.request
+        self.values: dict[str, Value] = {**vendor.fixed, **values}
+        self.token: Token | None = None
+        self.exchanges: list[Exchange] = []
+        self.job: dict[str, str] = {}
+
+    def run(self, noted: Noted) -> Heard:
+        return self._told(lambda: self._run(noted))
+
+    def resumed(self) -> Heard:
+        self.job = {name: str(value) for name, value in self.values.items() if name not in self.vendor.fixed}
+        return self._told(self._polled)
+
+    def _told(self, work: Callable[[], Answer | Declined]) -> Heard:
+        try:
+            return Heard(work(), tuple(self.exchanges))
+        except UnansweredError as error:
+            error.exchanges, error.job = tuple(self.exchanges), self.job
+            raise
+
+    def _run(self, noted: Noted) -> Answer | Declined:
+        reply, declined = self._sent("send", self.request.send)
+        if declined is not None:
+            return declined
+        taken = self._taken(self.request.send, reply)
+        if isinstance(taken, Declined):
+            return taken
+        self.values |= taken
+        if self.request.upload is not None:
+            _, declined = self._sent("upload", self.request.upload)
+            if declined is not None:
+                return declined
+        if self.request.poll is None:
+            return self._final(reply)
+        polled = {name for name in taken if name in _placeholders(self.request.poll)}
+        self.job = {name: taken[name] for name in sorted(polled)}
+        noted(self.job)
+        return self._polled()
+
+    def _polled(self) -> Answer | Declined:
+        poll = self.request.poll
+        assert poll is not None
+        until = self.vendor.clock() + poll.patience
+        while True:
+            pause = float(poll.every)
+            try:
+                reply, declined = self._sent("poll", poll)
+                if declined is not None:
+                    return declined
+                if self._value(reply, poll.at) in poll.among:
+                    return self._final(reply)
+                trouble = UnansweredError(
+                    f"the vendor did not come to an end within {poll.patience} seconds", again=True, charged="maybe"
+                )
+            except UnansweredError as error:
+                if not error.again:
+                    error.charged = "maybe"
+                    raise
+                trouble, pause = error, max(pause, error.retry_after or 0.0)
+            if self.vendor.clock() + pause > until:
+                trouble.charged = "maybe"
+                raise trouble
+            if self.vendor.wait(pause):
+                raise UnansweredError("interrupted while the vendor was at work", again=True, charged="maybe")
+
+    def _sent(self, step: str, send: Send) -> tuple[Reply, Declined | None]:
+        """The answer to a request; a login that no longer counts is made anew, once."""
+        self.token = self.vendor.token(self)
+        reply = self._exchanged(step, send)
+        if reply.status == 401 and self.token is not None and step != "login":
+            self.token = self.vendor.token(self, stale=self.token)
+            reply = self._exchanged(step, send)
+        return reply, self._meant(step, reply)
+
+    def login(self, login: Send) -> dict[str, str]:
+        """Log in; what the answer gives. Raises UnansweredError."""
+        reply = self._exchanged("login", login)
+        if (refused := self._meant("login", reply)) is not None:
+            raise UnansweredError(f"the login was refused: {refused.reason}", stop=True)
+        found = {name: self._value(reply, pointer) for name, pointer in login.take.items()}
+        values = {name: value for name, value in found.items() if value is not None and is_secret(value)}
+        if len(values) < len(found):
+            raise UnansweredError("the answer to the login holds no token where the card looks for it", stop=True)
+        return values
+
+    def _exchanged(self, step: str, send: Send) -> Reply:
+        secrets = {} if step == "upload" else {**self.vendor.keys, **(self.token.values if self.token else {})}
+        try:
+            filled = requests.filled(step, send, {**self.values, **secrets})
+        except ValueError as error:
+            raise UnansweredError(str(error), stop=True) from None
+        filled = filled._replace(url=self._addressed(step, send, filled.url))
+        try:
+            reply, exchange = self.vendor.wire.exchange(filled)
+        except UnansweredError as error:
+            self.exchanges += error.exchanges
+            raise
+        self.exchanges.append(exchange)
+        return reply
+
+    def _addressed(self, step: str, send: Send, url: str) -> str:
+        """Where the request goes. An address that the vendor gave may be anywhere, but not in the open."""
+        if requests.PLACEHOLDER.fullmatch(send.url) is None:
+            return self.vendor.at(url)
+        parts = urlsplit(url)
+        here = self.vendor.origin is not None and parts.scheme == "http" and parts.hostname in LOOPBACK
+        if parts.scheme != "https" and not here:
+            raise UnansweredError(f"the vendor gave an address for the {step} that is not https", stop=True)
+        return url
+
+    def _meant(self, step: str, reply: Reply) -> Declined | None:
+        """Declined where the vendor does not judge this text, None where it goes on. Raises UnansweredError for all else."""
+        sign = next((sign for sign in self.request.errors if self._fits(sign, reply)), None)
+        if sign is None and reply.status < 300:
+            return None
+        means = _unsigned(step, reply.status) if sign is None else sign.means
+        words = f"HTTP {reply.status}" + ("" if sign is None else f": {sign.because}") + self._words(reply)
+        if means == "declined":
+            return Declined(words, reply.clean)
+        raise UnansweredError(
+            words,
+            again=means == "again",
+            stop=means == "stop",
+            retry_after=retry_after(reply.headers),
+            charged="maybe" if step != "login" and (reply.status >= 500 or reply.status < 300) else "no",
+        )
+
+    def _fits(self, sign: Sign, reply: Reply) -> bool:
+        if sign.status and reply.status not in sign.status:
+            return False
+        if sign.at is None:
+            return True
+        found = self._value(reply, sign.at)
+        if found is None or (not sign.among and sign.holds is None):
+            return found is not None
+        return found in sign.among or (sign.holds is not None and sign.holds.casefold() in found.casefold())
+
+    def _value(self, reply: Reply, pointer: str) -> str | None:
+        try:
+            return cards.looked_up(reply.body, pointer)[0]
+        except PenmarkError:
+            return None
+
+    def _taken(self, send: Send, reply: Reply) -> dict[str, str] | Declined:
+        """What later requests need. What goes into a path is checked: it must stay one part of it."""
+        whole = _whole_addresses(self.request)
+        found = {}
+        for name, pointer in send.take.items():
+            value = self._value(reply, pointer)
+            if value is None or not (name in whole or _PLAIN.fullmatch(value)):
+                return Declined(f"the answer holds no {name} where the card looks for it", reply.clean)
+            found[name] = value
+        return found
+
+    def _final(self, reply: Reply) -> Answer | Declined:
+        if reply.clean is None:
+            return Declined("the answer repeats a secret in a way that cannot be taken out, so it was not kept")
+        if self.vendor.card.answer.unmeasured:
+            try:
+                why = cards.unmeasured(self.vendor.card, reply.clean)
+            except PenmarkError:
+                why = None  # whoever reads the answer says what is wrong with it
+            if why is not None:
+                return Declined(why + self._words(reply), reply.clean)
+        return Answer(reply.clean)
+
+    def _words(self, reply: Reply) -> str:
+        """What the vendor says about it, where it says so in a usual place. A reason is public; the text may not be."""
+        text = self.values.get("text")
+        for said in (self._value(reply, pointer) for pointer in _SAID):
+            if said is None or not said.strip() or not isinstance(text, str):
+                continue
+            words = self.vendor.hiding.text(said)
+            words = words if len(words) <= MAX_WORDS else words[: MAX_WORDS - 1] + "…"
+            quoted = any(words[n : n + QUOTE] in text for n in range(max(1, len(words) - QUOTE + 1)))
+            return "" if quoted else f" ({words})"
+        return ""
+
+
+def _unsigned(step: str, status: int) -> str:
+    """What a status means where the card has no sign for it."""
+    if status == 429 or status >= 500:
+        return "again"
+    if step == "poll" and status in _GONE:
+        return "failed"
+    return "stop" if status < 400 or status in _STOP else "declined"
+
+
+def _placeholders(send: Send) -> set[str]:
+    places = (send.url, send.body or "", *send.headers.values())
+    return {name for place in places for name in requests.PLACEHOLDER.findall(place)}
+
+
+def _whole_addresses(request: Request) -> set[str]:
+    matches = (requests.PLACEHOLDER.fullmatch(send.url) for _, send in requests.steps(request))
+    return {match[1] for match in matches if match is not None}
+
+
+def is_secret(value: str) -> bool:
+    """Whether a value can be a key or a token: visible characters, and enough of them."""
+    return len(value) >= LEAST and _SECRET.fullmatch(value) is not None
