@@ -57,10 +57,14 @@ def make(root: Path, *, detectors: int, documents: int, texts: bool = False, evi
     sealed = {name: cards.canonical(SealedCard(card=_card(name), plugin=None)) for name in names}
     for name, data in sealed.items():
         study.write(edition.sealed_card(name), data)
-    promise = _seal(edition, "promise", PROMISED, None, ["protocol.json", "protocol.yaml", *(f"detectors/{n}.json" for n in names)])
+    promise = _seal(
+        edition, "promise", PROMISED, None, ["protocol.json", "protocol.yaml", *(f"detectors/{n}.json" for n in names)]
+    )
     rows = list(_documents(documents))
     head = {"arms": {a.name: a.documents for a in promised.arms}, "documents": documents, "edition": TAG}
-    study.write_records(edition.manifest, [head | {"kind": "manifest", "study": "made", "word_rule": "penmark-1"}, *rows])
+    study.write_records(
+        edition.manifest, [head | {"kind": "manifest", "study": "made", "word_rule": "penmark-1"}, *rows]
+    )
     study.write(edition.screening, b"severity,rule,arm,document,file,row,message,remedy\n")
     first_prev = _seal(edition, "corpus", FROZEN, promise, ["manifest.jsonl", "screening.csv"])
     if texts:
@@ -185,7 +189,13 @@ def _provenance(truth: str, number: int) -> dict[str, Any]:
             "source": f"https://example.org/{number}",
         }
     if truth == "mixed":
-        facts = {"attack": "paraphrase", "attack_version": None, "grade": "stated", "kind": "transformed", "parent": "doc-0000000"}
+        facts = {
+            "attack": "paraphrase",
+            "attack_version": None,
+            "grade": "stated",
+            "kind": "transformed",
+            "parent": "doc-0000000",
+        }
         return facts | {"parent_sha256": None, "prompt": None, "seed": None, "settings": {}}
     provider, model = MODELS[number % 5]
     facts = {"grade": "stated", "kind": "generated", "provider": provider, "model": model, "style": STYLES[number % 3]}
@@ -242,7 +252,13 @@ class _Scan:
             shown = "null" if said is None else said
             body = f'{{"id":"{row["id"]}","score":{shown},"version":"2026-11"}}'
             digest = canon.sha256(body.encode())
-            value = {"attempt": attempt, "body": body, "detector": self._name, "document": row["id"], "encoding": "utf-8"}
+            value = {
+                "attempt": attempt,
+                "body": body,
+                "detector": self._name,
+                "document": row["id"],
+                "encoding": "utf-8",
+            }
             self.kept.append(orjson.dumps(value | {"sha256": digest}, option=orjson.OPT_SORT_KEYS) + b"\n")
         version = "2026-11" if state != "failed" and (self._keeps or not self._recorded) else None
         at = self._time()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-MODULE = '''
+MODULE = """
 import json, os, sys, time
 from penmark.errors import ServiceError
 from penmark.plugins import Answer, Declined
@@ -45,7 +45,7 @@ class Acting:
         if word == "new-version": answer["version"] = "3.0"
         if word == "hang": time.sleep(float(text.split()[1]))
         return Answer(json.dumps(answer).encode())
-'''
+"""
 
 CARD = """\
 name: acting

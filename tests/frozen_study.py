@@ -42,7 +42,12 @@ def attested(*vendors: str) -> dict[str, Any]:
 def detector(name: str, **further: Any) -> dict[str, Any]:
     """A detector as the protocol has it; its card has the same name."""
     return {
-        **{"name": name, "card": name, "surface": "local", "tier": "none", "payer": "none", "relation": "none"},
+        "name": name,
+        "card": name,
+        "surface": "local",
+        "tier": "none",
+        "payer": "none",
+        "relation": "none",
         **further,
     }
 
@@ -126,5 +131,3 @@ def _document(place: Study, name: str, given: str | bytes, fields: dict[str, Any
         "provenance": provenance,
     }
     return Document.model_validate_json(canon.encode(value | fields))
-
-

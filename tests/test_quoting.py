@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from penmark.quoting import remark
+from penmark.quoting import remark, told
 
 TEXT = "The ferry leaves at nine , and nobody waits for those who are late.\n" * 9
 HALF = TEXT[:300]
@@ -86,3 +86,16 @@ def test_numbers_that_json_forbids() -> None:
 @pytest.mark.parametrize("body", [b"", b"no json", b"\xff", b"[" * 100_000])
 def test_what_cannot_be_read_quotes_nothing(body: bytes) -> None:
     assert remark(body, TEXT, None) is None
+
+
+def test_remarks_are_counted_by_kind() -> None:
+    cut, twice = "the answer quotes only the first {} of {} characters", "the answer quotes the text 2 times"
+    forbidden = "the answer holds NaN or Infinity, which JSON forbids"
+    remarks = [cut.format(300, 400), f"{cut.format(200, 600)}; {forbidden}", twice, twice, "a person wrote this"]
+    assert told(remarks, 9) == [
+        "a person wrote this in 1 of 9 answers",
+        "holds NaN or Infinity, which JSON forbids in 1 of 9 answers",
+        "quotes only the beginning of the text in 2 of 9 answers, 50 % of their characters",
+        "quotes the text 2 times in 2 of 9 answers",
+    ]
+    assert told([], 9) == []

@@ -115,10 +115,34 @@ class Source(Protocol):
     """Made by ``factory(options)``. ``gather`` yields the drafts of an arm, in any order.
 
     Every fault is found in one pass: what is wrong is kept until the last draft has been yielded, and raised as one
-    FaultsError. Relative paths in the option ``path`` are made absolute before the factory sees them.
+    FaultsError. Relative paths in the option ``path`` are made absolute before the factory sees them. A source may have
+    ``notes``: once all is gathered, what it left out and why, in words for the user.
     """
 
     def gather(self, arm_name: str) -> Iterator[Draft]: ...
+
+
+class Found(NamedTuple):
+    """What stands today at the place that a locator names.
+
+    ``evidence_sha256`` and ``evidence_date`` are those of the kept copy. ``text``: what is made of it; None, with the
+    reason in ``remark``, where this machine cannot make it as it was made (another version of the extractor, say).
+    """
+
+    evidence_sha256: str
+    evidence_date: str
+    text: bytes | None
+    remark: str = ""
+
+
+class Refinding(Protocol):
+    """A source that can find a text again by the locator of its provenance, for anyone who has the record alone.
+
+    Raises PenmarkError where the copy is no longer there, or is another one than it says; ServiceError where nobody
+    answered. Asks only the addresses and opens only the files that its own options name, whatever the locator says.
+    """
+
+    def again(self, locator: dict[str, str]) -> Found: ...
 
 
 class Generator(Protocol):

@@ -48,7 +48,7 @@ _INTEGERS = {
 }
 _TRUTHS = {"adult", "publish"}
 _DATES = {"evidence_date", "written_on", "generated_on"}
-_SETTING = "settings."
+_SETTING, _LOCATOR = "settings.", "locator."
 _SALT = re.compile(r"[0-9a-f]{64}")
 
 
@@ -58,14 +58,14 @@ def _fields(record: type[Record], *without: str) -> frozenset[str]:
 
 _CONSENT, _SESSION, _DRAFT = _fields(Consent), _fields(Session), _fields(Generated, "grade")
 _NAMES: dict[str, frozenset[str]] = {
-    "archive": _fields(Archive),
+    "archive": _fields(Archive, "locator"),
     "attested": _fields(Attested, "consent", "session") | _CONSENT | _SESSION,
     "generated": _fields(Generated),
     "edited": _fields(Edited, "draft") | _DRAFT | {"draft_grade"},
     "transformed": _fields(Transformed),
 }
 NAMES = frozenset().union(*_NAMES.values()) | {"kind"}
-"""Every name that a row may have for some kind; besides them ``settings.<name>``."""
+"""Every name that a row may have for some kind; besides them ``settings.<name>`` and ``locator.<name>``."""
 
 
 def names(kind: str) -> frozenset[str]:
@@ -76,14 +76,14 @@ def names(kind: str) -> frozenset[str]:
 
 def known(name: str) -> bool:
     """True where a row of some kind may have ``name``."""
-    return name in NAMES or name.startswith(_SETTING)
+    return name in NAMES or name.startswith((_SETTING, _LOCATOR))
 
 
 def from_row(row: Mapping[str, str], place: str) -> Provenance:
     """The record of a flat row of strings. Empty cells are absent; names of other kinds and unknown names are left out.
 
     Whole numbers, ``true``/``false`` (or yes/no) and lists joined with ``;`` are read as such; ``settings`` is a JSON
-    object of strings, or ``settings.<name>`` one setting each. Raises FaultsError with every fault, at ``place``.
+    object of strings, or ``settings.<name>`` one setting each; so is ``locator.<name>``. Raises FaultsError with every fault, at ``place``.
     """
     given = {name: value for name, value in row.items() if value != ""}
     kind = given.get("kind")
@@ -132,7 +132,7 @@ def insufficient(document: Document, arm: Arm) -> list[Shortfall]:
                 "Collect a text whose provenance is of that kind, or put this one into an arm that takes it.",
             )
         )
-    elif own.grade not in asked.grades:
+    elif own.grade not in asked.grades and not _listed(own, asked.stated):
         found.append(
             Shortfall(
                 "missing-provenance",
@@ -168,6 +168,11 @@ _TRUE_KINDS = {
     "mixed": ("edited", "transformed", "archive"),
 }
 _GIVE = "Add a column `{0}`, or give it for all rows as the option {0}=…"
+
+
+def _listed(own: Provenance, files: tuple[str, ...]) -> bool:
+    """True for what a data set says that the protocol names by the digest of its file."""
+    return own.kind == "archive" and own.grade == "stated" and own.evidence_sha256 in files
 
 
 def _budget(own: Edited, arm: Arm) -> list[Shortfall]:
@@ -259,6 +264,9 @@ def _nested(reader: _Reader) -> dict[str, Any]:
         value = reader.take(_NAMES[kind])
         if settings and kind in ("generated", "transformed"):
             value["settings"] = value.get("settings", {}) | settings
+        locator = {n.removeprefix(_LOCATOR): v for n, v in reader.given.items() if n.startswith(_LOCATOR)}
+        if locator and kind == "archive":
+            value["locator"] = locator
     return value | {"kind": kind}
 
 

@@ -10,13 +10,17 @@ White space is left out of the comparison, since vendors fold it, trim it, and l
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 BEGINNING = 200
 """So many characters (white space left out) make a beginning of the text a quotation."""
 REPEATED = 40
 """And so many a repetition of it: a very short text stands twice in some answer by chance."""
+
+_CUT = re.compile("the answer quotes only the first ([0-9]{1,9}) of ([0-9]{1,9}) characters")
 
 
 def remark(body: bytes, text: str, echo: str | None) -> str | None:
@@ -109,3 +113,19 @@ def _joined(value: Any) -> Iterator[str]:
                     yield " ".join(parts)
             for item in value:
                 yield from _joined(item)
+
+
+def told(remarks: Iterable[str], answers: int) -> list[str]:
+    """One sentence for each kind of remark among ``answers`` answers, read on from the detector's name."""
+    counts: Counter[str] = Counter()
+    reached = whole = 0
+    for each in remarks:
+        for part in each.split("; "):
+            if (cut := _CUT.fullmatch(part)) is not None:
+                reached, whole = reached + int(cut[1]), whole + int(cut[2])
+            counts[_CUT.sub("the answer quotes only the beginning of the text", part)] += 1
+    return [
+        f"{kind.removeprefix('the answer ')} in {count} of {answers} answers"
+        + (f", {100 * reached // whole} % of their characters" if "only the beginning" in kind and whole else "")
+        for kind, count in sorted(counts.items())
+    ]

@@ -47,6 +47,11 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
+def _empty(value: object) -> bool:
+    """True for fields that are not written where they say nothing, so that what was sealed before they existed stays whole."""
+    return value is None or value == () or value == {}
+
+
 # --- the promise ---------------------------------------------------------------------------------------------------
 
 
@@ -102,11 +107,15 @@ class Quota(Record):
 
 
 class Evidence(Record):
-    """What provenance suffices for an arm: kinds, grades, and for archive text the first date that is too late."""
+    """What provenance suffices for an arm: kinds, grades, and for archive text the first date that is too late.
+
+    ``stated``: data sets, by the SHA-256 of their file, whose own word suffices where grade ``stated`` otherwise does not.
+    """
 
     kinds: tuple[Literal["archive", "attested", "generated", "edited", "transformed"], ...] = Field(min_length=1)
     grades: tuple[Grade, ...] = Field(min_length=1)
     before: Date | None = None
+    stated: tuple[Digest, ...] = Field(default=(), exclude_if=_empty)
 
 
 class Model(Record):
@@ -277,11 +286,6 @@ class Protocol(Record):
 
 
 # --- cards ---------------------------------------------------------------------------------------------------------
-
-
-def _empty(value: object) -> bool:
-    """True for fields that are not written where they say nothing, so that cards sealed before they existed stay whole."""
-    return value is None or value == () or value == {}
 
 
 class Environment(Record):
@@ -522,7 +526,11 @@ def check_rule(card: Card, rule: Rule) -> None:
 
 
 class Archive(Record):
-    """Text that somebody kept: ``evidence_date`` is the date of the kept copy or revision, never a page's "modified"."""
+    """Text that somebody kept: ``evidence_date`` is the date of the kept copy or revision, never a page's "modified".
+
+    ``evidence_sha256``: of what the archive kept. ``locator``: how to fetch that again (docs/corpus.md): ``by`` is the
+    source plugin, the rest is its own.
+    """
 
     kind: Literal["archive"] = "archive"
     grade: Literal["archived", "released", "stated"]
@@ -531,6 +539,7 @@ class Archive(Record):
     evidence_date: Date
     evidence_sha256: Digest | None = None
     licence: str
+    locator: dict[Named, str] = Field(default={}, exclude_if=_empty)
 
 
 class Consent(Record):

@@ -17,13 +17,17 @@ from penmark.scan import opening
 from penmark.study import Edition, Study
 
 SEEN = CARD.replace("name: acting", "name: seen").replace("{by: plugin, plugin: acting}", "{by: people}")
-PERCENT = SEEN.replace("{displayed: /score, score: /score, version: /version, text: /text}", "{}").replace(
-    'high: "1"}', 'high: "100", unit: percent}\nverdicts: {"*%": uncertain, AI written: ai}'
-).replace('value: "0.5"', 'value: "50"')
+PERCENT = (
+    SEEN.replace("{displayed: /score, score: /score, version: /version, text: /text}", "{}")
+    .replace('high: "1"}', 'high: "100", unit: percent}\nverdicts: {"*%": uncertain, AI written: ai}')
+    .replace('value: "0.5"', 'value: "50"')
+)
 TEXTS: dict[str, str | bytes] = {"001": "first text", "002": "second text", "003": "third text, “quoted”"}
 
 
-def made(tmp_path: Path, card: str = SEEN, texts: dict[str, str | bytes] = TEXTS, **further: Any) -> tuple[Study, Edition]:
+def made(
+    tmp_path: Path, card: str = SEEN, texts: dict[str, str | bytes] = TEXTS, **further: Any
+) -> tuple[Study, Edition]:
     return frozen(tmp_path / "study", texts, detector("seen", surface="web"), cards={"seen": card}, **further)
 
 
@@ -69,12 +73,14 @@ def test_recorded_answers_keep_every_digit_and_their_own_characters(tmp_path: Pa
     assert kept["001"]["read_by"] == "the authors"
     assert (kept["003"]["version"], kept["003"]["version_asked"]) == ("v2", None)
     bodies = {item.document: item.body.decode() for item in evidence.read(edition.evidence, "seen")}
-    assert bodies["002"] == '{"id": "002", "text": "second text", "score": 0.50, "version": "v1", "nested": {"NaN": NaN}}'
+    assert (
+        bodies["002"] == '{"id": "002", "text": "second text", "score": 0.50, "version": "v1", "nested": {"NaN": NaN}}'
+    )
     assert bodies["001"] == '{"id": "001",\n   "text": "first text", "score": 1e-7, "version": "v1"}'
     assert [item.document for item in evidence.read(edition.evidence, "seen")] == ["002", "001", "003"]
     assert found(edition).readings["document"].to_list() == ["002", "001", "003"]
     assert found(edition).stops[0]["reason"].startswith("recorded 3 answers from answers.json, SHA-256 ")
-    assert done.heads["seen.jsonl"].head == found(edition).head
+    assert done.heads["journal/seen.jsonl"].head == found(edition).head
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
@@ -139,8 +145,16 @@ def test_typed_readings_are_what_the_screen_showed(tmp_path: Path) -> None:
     kept = readings(edition)
     assert {row["origin"] for row in kept.values()} == {"typed"}
     assert (kept["001"]["displayed"], kept["001"]["score"], kept["001"]["label"]) == (" 87 % ", "87", None)
-    assert (kept["001"]["got_at"], kept["001"]["version"], kept["001"]["read_by"]) == ("2026-11-30T00:00:00Z", "Nov 2026", "AB")
-    assert (kept["002"]["label"], kept["002"]["score"], kept["002"]["got_at"]) == ("*%", None, "2026-11-30T00:00:00.500000Z")
+    assert (kept["001"]["got_at"], kept["001"]["version"], kept["001"]["read_by"]) == (
+        "2026-11-30T00:00:00Z",
+        "Nov 2026",
+        "AB",
+    )
+    assert (kept["002"]["label"], kept["002"]["score"], kept["002"]["got_at"]) == (
+        "*%",
+        None,
+        "2026-11-30T00:00:00.500000Z",
+    )
     assert (kept["003"]["label"], kept["003"]["read_by"], kept["003"]["got_at"]) == ("Sorry, too short", "CD", None)
     assert {row["evidence_sha256"] for row in kept.values()} == {None}
     assert not list(edition.evidence.glob("*"))
@@ -196,7 +210,13 @@ def test_every_fault_is_told_in_one_pass_and_nothing_is_written(tmp_path: Path) 
         imported(place, edition, path, "document=id", "date=at")
     assert [(f.place or "").rpartition(":")[2] for f in caught.value.faults] == ["2", "3", "4", "5", "6"]
     told = str(caught.value)
-    for fact in ("the second row about 001; the first is", "no document '9'", "no document (/id)", "'yesterday'", "in the future"):
+    for fact in (
+        "the second row about 001; the first is",
+        "no document '9'",
+        "no document (/id)",
+        "'yesterday'",
+        "in the future",
+    ):
         assert fact in told
     assert untouched(edition)
 
@@ -302,7 +322,9 @@ def test_a_date_is_never_taken_for_later_than_it_was(given: str, at: str) -> Non
     assert mapping.moment(given) == at
 
 
-@pytest.mark.parametrize("given", ["14.03.2023", "2023-03-14T10:00:00", "0001-01-01T00:00:00+10:00", "9999-12-31", "1678786800", ""])
+@pytest.mark.parametrize(
+    "given", ["14.03.2023", "2023-03-14T10:00:00", "0001-01-01T00:00:00+10:00", "9999-12-31", "1678786800", ""]
+)
 def test_what_is_no_moment_in_the_past_is_refused(given: str) -> None:
     with pytest.raises(PenmarkError):
         mapping.moment(given)
@@ -355,7 +377,9 @@ def test_a_document_that_was_recorded_is_not_asked_about(tmp_path: Path) -> None
     assert dict(kept.readings.select("document", "origin").iter_rows()) == {"a": "recorded", "b": "scan"}
     assert [item.document for item in evidence.read(edition.evidence, "coin")] == ["a", "b"]
     with pytest.raises(FaultsError, match="b has its final reading already"):
-        record(place, edition, written(tmp_path, '[{"id": "b"}]', "b.json"), Import("coin", mapping.parse(["document=id"])))
+        record(
+            place, edition, written(tmp_path, '[{"id": "b"}]', "b.json"), Import("coin", mapping.parse(["document=id"]))
+        )
 
 
 def test_an_import_that_was_cut_off_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -377,7 +401,9 @@ def test_an_import_that_was_cut_off_leaves_nothing_behind(tmp_path: Path, monkey
 
 # --- what the answers show -----------------------------------------------------------------------------------------
 
-LONG = "A text that is long enough to be told from others by its first words, and holds two sentences. Here is one more."
+LONG = (
+    "A text that is long enough to be told from others by its first words, and holds two sentences. Here is one more."
+)
 
 
 def test_other_forms_of_the_text_are_told_and_change_no_state(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ import pytest
 from tests.acting import CARD, install
 from tests.frozen_study import SALT, SEED, attested, detector, frozen
 
-from penmark import canon, evidence, frozen as ground_room, journal, study
+from penmark import canon, evidence, journal, reading, study
+from penmark import frozen as ground_room
 from penmark.errors import FaultsError, PenmarkError, ServiceError, UsageError
 from penmark.journal import Journal
 from penmark.scan import opening, plan
@@ -34,7 +35,9 @@ def scanned(place: Study, edition: Edition, *wanted: str, **options: Any) -> lis
 
 
 def journal_of(edition: Edition, name: str = "acting", shard: str = "1/1") -> Journal:
-    return journal.read(edition.journals / journal.file_name(name, shard), canon.sha256(study.read(edition.seal("corpus"))))
+    return journal.read(
+        edition.journals / journal.file_name(name, shard), canon.sha256(study.read(edition.seal("corpus")))
+    )
 
 
 def readings(edition: Edition, name: str = "acting") -> dict[str, dict[str, Any]]:
@@ -45,7 +48,9 @@ def kinds(edition: Edition, name: str = "acting") -> list[str]:
     return [value["kind"] for _, value in study.records(edition.journals / f"{name}.jsonl")]
 
 
-def made(tmp_path: Path, texts: dict[str, str | bytes], *detectors: dict[str, Any], **further: Any) -> tuple[Study, Edition]:
+def made(
+    tmp_path: Path, texts: dict[str, str | bytes], *detectors: dict[str, Any], **further: Any
+) -> tuple[Study, Edition]:
     return frozen(tmp_path / "study", texts, *detectors, **further)
 
 
@@ -59,7 +64,13 @@ def test_each_document_is_asked_about_once_in_the_sealed_order(tmp_path: Path) -
     assert found.sent["document"].to_list() == sealed
     assert found.readings["document"].to_list() == sealed
     assert ended.counts == {
-        **{"documents": 40, "answered": 40, "declined": 0, "failed": 0, "in_doubt": 0, "not_scannable": 0, "to_ask": 0}
+        "documents": 40,
+        "answered": 40,
+        "declined": 0,
+        "failed": 0,
+        "in_doubt": 0,
+        "not_scannable": 0,
+        "to_ask": 0,
     }
     assert [s["reason"] for s in found.stops] == ["done"]
     start = found.starts[0]
@@ -137,10 +148,14 @@ def test_only_failures_in_transport_are_tried_again(tmp_path: Path) -> None:
     found = journal_of(edition)
     asked = [json.loads(line) for line in log.read_text().splitlines()]
     assert sorted(asked) == ["down for good"] * 3 + ["once more"] * 2 + ["plain"]
-    assert {(row["document"], row["attempt"]) for row in found.retries.iter_rows(named=True)} == {("a", 1), ("b", 1), ("b", 2)}
+    assert {(row["document"], row["attempt"]) for row in found.retries.iter_rows(named=True)} == {
+        ("a", 1),
+        ("b", 1),
+        ("b", 2),
+    }
     assert (readings(edition)["a"]["state"], readings(edition)["a"]["attempt"]) == ("answered", 2)
     assert (readings(edition)["b"]["state"], readings(edition)["b"]["reason"]) == ("failed", "no route to host")
-    order = [n for n in sorted("abc", key=lambda name: canon.rank(SEED, "scan", name))]
+    order = sorted("abc", key=lambda name: canon.rank(SEED, "scan", name))
     assert found.first_sent().to_list() == order
 
 
@@ -199,7 +214,7 @@ def test_a_hung_detector_holds_up_nobody_and_its_pair_is_in_doubt(tmp_path: Path
     assert coin.counts["answered"] == 7
     assert acting.in_doubt == ["h"]
     assert isinstance(acting.tally.error, ServiceError)
-    after = [n for n in sorted(texts, key=lambda name: canon.rank(SEED, "scan", name))]
+    after = sorted(texts, key=lambda name: canon.rank(SEED, "scan", name))
     before_h = after.index("h")
     assert acting.counts["answered"] == before_h
     assert journal_of(edition).stops[-1]["reason"] == "no answer for 0.3 seconds"
@@ -221,7 +236,9 @@ def test_a_pair_in_doubt_is_asked_again_only_where_the_promise_allows_it(tmp_pat
 def test_a_changed_version_stops_the_lane_or_becomes_a_second_one(tmp_path: Path, policy: str) -> None:
     names = sorted((f"{n:02d}" for n in range(12)), key=lambda name: canon.rank(SEED, "scan", name))
     texts = {name: f"text {name}" for name in names} | {names[4]: "new-version it"}
-    place, edition = made(tmp_path, dict(texts), detector("acting", settings={"seconds": "0.03"}), on_version_change=policy)
+    place, edition = made(
+        tmp_path, dict(texts), detector("acting", settings={"seconds": "0.03"}), on_version_change=policy
+    )
     [ended] = scanned(place, edition)
     assert readings(edition)[names[4]]["version"] == "3.0"
     what = f"the version changed from 2.0 to 3.0 (document {names[4]}); the promise says: {policy}"
@@ -320,6 +337,37 @@ def test_outside_the_promised_window_nothing_is_asked(tmp_path: Path, opens: str
     assert not list(edition.root.glob("journal/*"))
 
 
+def test_a_scan_that_runs_past_the_end_of_its_window_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place, edition = made(
+        tmp_path, {f"{n}": f"text {n}" for n in range(9)}, detector("acting", settings={"seconds": "0.03"})
+    )
+    closes = ground_room.ground(edition, verb="scan").protocol.window.closes
+    real = reading.now
+    with opening.opened(place, edition, []) as scan:
+        scan.run(lambda lane, part: monkeypatch.setattr(reading, "now", lambda: "2999-01-01T00:00:00.000000Z"))
+    monkeypatch.setattr(reading, "now", real)
+    found = journal_of(edition)
+    assert found.stops[-1]["reason"] == f"the scan window closed on {closes}"
+    assert found.readings.height == 1
+
+
+def test_an_answer_on_disk_is_kept_even_after_the_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "log"
+    place, edition = made(
+        tmp_path, {f"{n}": f"text {n}" for n in range(3)}, detector("acting", settings={"log": str(log)})
+    )
+    scanned(place, edition)
+    cut(edition, lambda lines: lines[:2])
+    path = edition.evidence / "acting-0001.jsonl"
+    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+    monkeypatch.setattr(reading, "now", lambda: "2999-01-01T00:00:00.000000Z")
+    [ended] = scanned(place, edition)
+    assert (ended.counts["answered"], ended.counts["to_ask"], ended.tally.recovered) == (1, 2, 1)
+    assert len(log.read_text().splitlines()) == 3
+    with pytest.raises(UsageError, match="outside the promised scan window"):
+        scanned(place, edition)
+
+
 def test_two_scans_at_once_are_refused_and_the_first_is_named(tmp_path: Path) -> None:
     place, edition = made(tmp_path, {"a": "text"})
     with opening.opened(place, edition, []), pytest.raises(UsageError, match=r"in use by penmark scan \(process \d+\)"):
@@ -410,7 +458,14 @@ def test_an_answer_on_disk_without_its_reading_becomes_one(tmp_path: Path) -> No
     scanned(place, edition)
     whole = readings(edition)
     lost = journal_of(edition).readings["document"].to_list()[-2:]
-    cut(edition, lambda lines: [x for x in lines[:-1] if b'"reading"' not in x or not any(b'"document":"%s"' % n.encode() in x for n in lost)])
+    cut(
+        edition,
+        lambda lines: [
+            x
+            for x in lines[:-1]
+            if b'"reading"' not in x or not any(b'"document":"%s"' % n.encode() in x for n in lost)
+        ],
+    )
     [ended] = scanned(place, edition)
     assert ended.tally.recovered == 2
     again = readings(edition)
@@ -419,7 +474,9 @@ def test_an_answer_on_disk_without_its_reading_becomes_one(tmp_path: Path) -> No
             assert again[name][field] == whole[name][field], (name, field)
         assert again[name]["sent_at"] <= again[name]["got_at"] <= again[name]["at"]
     assert len(log.read_text().splitlines()) == 6
-    assert [item.document for item in evidence.read(edition.evidence, "acting")] == journal_of(edition).readings["document"].to_list()
+    assert [item.document for item in evidence.read(edition.evidence, "acting")] == journal_of(edition).readings[
+        "document"
+    ].to_list()
 
 
 def test_sent_without_an_answer_on_disk_is_in_doubt_and_not_asked_again(tmp_path: Path) -> None:
@@ -527,7 +584,13 @@ def test_the_plan_counts_every_document_once(tmp_path: Path) -> None:
     found = plan.make(place, ground, ["acting"])
     part = found.parts["acting"]
     assert found.counts(part) == {
-        **{"documents": 3, "answered": 0, "declined": 0, "failed": 0, "in_doubt": 0, "not_scannable": 1, "to_ask": 2}
+        "documents": 3,
+        "answered": 0,
+        "declined": 0,
+        "failed": 0,
+        "in_doubt": 0,
+        "not_scannable": 1,
+        "to_ask": 2,
     }
     assert found.reasons(part) == {"language fr, not en": 1}
     scanned(place, edition)

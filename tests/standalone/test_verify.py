@@ -80,6 +80,7 @@ def test_a_true_bundle_passes(tmp_path: Path, retrospective: bool) -> None:
     assert [check["state"] for check in checks if check["number"] == 8] == ["not checked"]
     openssl = [check["remedy"] for check in checks if check["remedy"].startswith("openssl ts -verify")]
     assert len(openssl) == 5
+    assert openssl[-1].endswith("seals/promise-example.tsr -CAfile ROOTS.pem -attime 1790812800")
 
 
 def test_the_reference_follows_the_published_schemas() -> None:
@@ -441,6 +442,11 @@ def documents_out_of_order(study: Any) -> None:
     study.documents[0], study.documents[1] = study.documents[1], study.documents[0]
 
 
+@forgery(4, "manifest.jsonl:2", "corpus", also=None)
+def a_fact_that_the_format_does_not_know(study: Any) -> None:
+    study.documents[0]["mood"] = "good"
+
+
 @forgery(4, "manifest.jsonl:3", "files", also=None)
 def one_id_twice(study: Any) -> None:
     lines = [study.header, study.documents[0], *study.documents]
@@ -531,6 +537,13 @@ def a_label_that_the_display_does_not_hold(study: Any) -> None:
 def an_answer_changed_in_the_evidence(study: Any) -> None:
     line = study.evidence["alpha"][0]
     line["body"] = line["body"].replace("MIXED", "Mixed")
+
+
+@forgery(5, "journal/alpha.jsonl", "journals")
+def an_answer_exchanged_for_another_that_says_the_same(study: Any) -> None:
+    line = study.evidence["alpha"][0]
+    line["body"] += " "
+    line["sha256"] = study.address(line["document"], line["body"].encode())
 
 
 @forgery(5, "journal/alpha.jsonl", "journals")
@@ -793,6 +806,13 @@ def test_a_bent_line_of_the_sums(tmp_path: Path, line: str) -> None:
     bent = sums.replace(f"{digest}  README.md", line.format(sum=digest, SUM=digest.upper()))
     (tmp_path / "SHA256SUMS").write_bytes(bent.encode())
     assert failed(checks_of(tmp_path)) == {1}
+
+
+def test_a_file_without_a_sum(tmp_path: Path) -> None:
+    root = handmade.write(GOLDEN | {"amendments/0002.json": b"{}"}, tmp_path)
+    checks = checks_of(root)
+    assert failed(checks) == {1}
+    assert named(checks, 1, "amendments/0002.json")
 
 
 def test_links_devices_and_odd_names(tmp_path: Path) -> None:
@@ -1090,6 +1110,51 @@ def test_pointers_find_what_rfc_6901_says() -> None:
     assert {pointer: verify.pointed(answer, pointer) for pointer in expected} == expected
     assert verify.pointed(verify.ANSWERS.decode("0.5e-3"), "") == "0.5e-3"
     assert verify.pointed(answer, None) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ('{"s": 1, "l": "x"}', {"displayed": "1", "score": "1", "label": "x"}),
+        ('{"l": "x", "d": true}', {"displayed": "true", "label": "x"}),
+        ('{"s": 1, "s": 2}', {}),
+        ('{"a": {"s": 1, "s": 1}, "l": "x"}', {}),
+        ('{"s": "\\ud800", "l": "x"}', {}),
+        ('{"s": "\\ud83d\\ude00", "other": "\\ud800"}', {"displayed": "😀", "score": "😀"}),
+        ('{"s": NaN, "l": -Infinity}', {"displayed": "NaN", "score": "NaN", "label": "-Infinity"}),
+        ('{"s": 1, "deep": ' + "[" * 127 + "]" * 127 + "}", {"displayed": "1", "score": "1"}),
+        ('{"s": 1, "deep": ' + "[" * 128 + "]" * 128 + "}", {}),
+        ('\ufeff{"s": 1}', {}),
+        ('{"s": 1} {"s": 1}', {}),
+        ('{"s": 01}', {}),
+        ("", {}),
+    ],
+)
+def test_what_a_raw_answer_holds(body: str, found: dict[str, str]) -> None:
+    pointers = {"displayed": "/d", "score": "/s", "label": "/l", "version": None, "text": None}
+    nothing = dict.fromkeys(("displayed", "score", "label", "version", "text"))
+    assert judge(answer=pointers).extract(body.encode()) == nothing | found
+    assert judge(answer=pointers).extract(b"\xff") == nothing
+
+
+def test_a_token_of_another_shape() -> None:
+    token = GOLDEN["seals/promise-example.tsr"]
+    assert verify.imprint_and_time(token) == (handmade.sha256(GOLDEN["seals/promise.json"]), "2026-10-01T00:00:00Z")
+    changes = [  # signed data, TSTInfo, SHA-256, status, the tag of the time, the zone of the time
+        (b"\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02", b"\x2a\x86\x48\x86\xf7\x0d\x01\x07\x01"),
+        (b"\x09\x10\x01\x04", b"\x09\x10\x01\x05"),
+        (b"\x03\x04\x02\x01\x05\x00\x04", b"\x03\x04\x02\x02\x05\x00\x04"),
+        (b"\x30\x03\x02\x01\x00", b"\x30\x03\x04\x01\x00"),
+        (b"\x18\x0f2026", b"\x17\x0f2026"),
+        (b"000000Z", b"0000001"),
+    ]
+    for old, new in changes:
+        assert token.count(old) == 1
+        with pytest.raises(verify.Fault):
+            verify.imprint_and_time(token.replace(old, new))
+    for other in (b"", b"\x30", b"\x30\x80\x00\x00", token + b"\x05\x00", token[:1] + b"\x82\x00" + token[2:]):
+        with pytest.raises(verify.Fault):
+            verify.imprint_and_time(other)
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")

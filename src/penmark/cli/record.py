@@ -18,7 +18,7 @@ import typer
 from penmark import amendments, frozen, reading, sealing, study
 from penmark.errors import UsageError
 from penmark.record import Import, Recorded, mapping, record
-from penmark.study import Edition, Study
+from penmark.study import Edition
 
 
 def run(
@@ -27,7 +27,9 @@ def run(
     detector: Annotated[str, typer.Option(help="Whose answers they are.")],
     maps: Annotated[
         list[str] | None,
-        typer.Option("--map", metavar="FIELD=POINTER", help=f"Where a field stands in a row: {', '.join(mapping.FIELDS)}."),
+        typer.Option(
+            "--map", metavar="FIELD=POINTER", help=f"Where a field stands in a row: {', '.join(mapping.FIELDS)}."
+        ),
     ] = None,
     mapping_file: Annotated[Path | None, typer.Option("--mapping", help="The same, in a YAML file.")] = None,
     arm: Annotated[str | None, typer.Option(help="The only arm that the rows are about.")] = None,
@@ -40,7 +42,8 @@ def run(
     edition = place.edition()
     wanted = mapping.load(mapping_file) if mapping_file is not None else mapping.parse(maps) if maps else None
     done = record(place, edition, file, Import(detector, wanted, arm, by))
-    told = [f"recorded from {file.name}: {note}" for note in done.notes]
+    source = file.name if arm is None else f"{file.name} ({arm})"
+    told = [f"recorded from {source}: {note}" for note in done.notes]
     for what in told:
         amendments.deviation(edition, what, detector, now=reading.now())
     if told:

@@ -76,11 +76,14 @@ def _scan(place: Study, edition: Edition, wanted: list[str], shard: str, as_json
 
 
 def _seal_heads(edition: Edition, scan: Scan, heads: Mapping[str, Head]) -> None:
-    """Seal how the journals stand, so that nobody can say later that they stood otherwise."""
+    """Seal how the journals stand, unless a seal says so already: nobody can say later that they stood otherwise."""
     promised = scan.plan.ground.protocol
-    if not heads:
-        return
     with opening.briefly(edition, scan.plan.shard):
+        known: dict[str, Head] = {}
+        for name in sealing.order(edition):
+            known |= sealing.read(edition, name).journals
+        if all(known.get(path) == head for path, head in heads.items()):
+            return
         sealed = sealing.seal(
             edition,
             "heads",
@@ -151,8 +154,8 @@ def _plan(place: Study, edition: Edition, wanted: list[str], shard: str, as_json
         if as_json:
             print(json.dumps({"detector": name, **counts, "expected_seconds": seconds, "skips": made.reasons(part)}))
             continue
-        expected = "no pilot to say how long" if seconds is None else f"about {seconds} s, by the pilot"
-        print(f"{name}: {counts['to_ask']} of {counts['documents']} documents to ask about ({expected})")
+        expected = "" if seconds is None else f" (about {seconds} s, by the pilot)"
+        print(f"{name}: {counts['to_ask']} of {counts['documents']} documents to ask about{expected}")
         for reason, count in made.reasons(part).items():
             print(f"  {count} not scannable: {reason}")
         if (stopped := made.stopped(part)) is not None:

@@ -116,6 +116,8 @@ def _claims(draft: Draft, row: dict[str, str], known: Provenance) -> tuple[dict[
     own = provenance.names(known.kind) | {"kind"}
     if known.kind in ("generated", "edited", "transformed"):
         own |= {name for name in row if name.startswith("settings.")}
+    if known.kind == "archive":
+        own |= {name for name in row if name.startswith("locator.")}
     foreign = {name for name, value in row.items() if name not in own and value != ""}
     claims = {f"claimed_{name}": row[name] for name in sorted(foreign) if provenance.known(name)}
     return claims | draft.claims, frozenset(name for name in foreign if not provenance.known(name))

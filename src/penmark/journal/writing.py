@@ -53,18 +53,21 @@ class Writer:
         Raises FaultsError for a line that is none (nothing is written), ServiceError where the disk refuses: then the
         journal is cut back to its last whole line, and none of these lines is in it.
         """
-        head, data, faults = self.head, bytearray(), list[Fault]()
-        for number, line in enumerate(lines, self.lines + 1):
-            value = {**line, "prev": head}
-            place = f"{self.path}:{number}"
-            if number == 1 and line.get("kind") != "start":
-                faults.append(Fault(place, "a journal begins with a start line"))
-            faults += form.check(value, place)
-            encoded = canon.encode(value)
-            head = canon.sha256(encoded)
-            data += encoded + b"\n"
+        first = self.lines + 1
+        faults = [
+            fault
+            for number, line in enumerate(lines, first)
+            for fault in form.check({**line, "prev": self.head}, f"{self.path}:{number}")
+        ]
+        if first == 1 and lines and lines[0].get("kind") != "start":
+            faults.insert(0, Fault(f"{self.path}:1", "a journal begins with a start line"))
         if faults:
             raise FaultsError(faults)
+        head, data = self.head, bytearray()
+        for line in lines:
+            encoded = canon.encode({**line, "prev": head})
+            head = canon.sha256(encoded)
+            data += encoded + b"\n"
         self._write(bytes(data))
         self.head, self.lines = head, self.lines + len(lines)
 

@@ -86,6 +86,14 @@ def _evidence(base: Arm, given: Arm) -> Iterator[Row]:
             ", ".join(given.evidence.grades),
             f"Weaker evidence suffices for where a text comes from: {', '.join(grades)}.",
         )
+    listed = [digest for digest in given.evidence.stated if digest not in base.evidence.stated]
+    if listed:
+        yield (
+            "evidence-stated",
+            f"arm {base.name}: {', '.join(base.evidence.stated) or 'no data set by its word alone'}",
+            ", ".join(listed),
+            "What these data sets say of the dates of their texts suffices, without anyone else who kept the texts.",
+        )
     if given.evidence.before != base.evidence.before:
         yield (
             "cutoff-date",

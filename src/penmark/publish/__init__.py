@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penmark import canon, manifest, protocol, study
+from penmark import canon, evidence, manifest, protocol, study
 from penmark.errors import PenmarkError, ServiceError, UsageError
 from penmark.publish import describe
 from penmark.records import FORMAT
@@ -146,7 +146,7 @@ def _evidence(edition: study.Edition, out: Path, published: dict[str, Any], dete
     for detector in detectors:
         kept = {
             (value["document"], value["attempt"], value["sha256"]): value
-            for path in sorted(edition.evidence.glob(f"{detector}-*.jsonl"))
+            for path in evidence.files(edition.evidence, detector)
             for _, value in study.records(path)
             if value["detector"] == detector and value["document"] in published
         }

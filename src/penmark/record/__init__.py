@@ -37,7 +37,7 @@ class Recorded(NamedTuple):
     """What was imported. ``states``: how many readings in which state, declined ones with their reason.
 
     ``undated``: how many have no date. ``notes``: what the answers show of the texts that were scanned. ``heads``: the
-    journal as it stands.
+    journal as it stands, by its path in the edition.
     """
 
     detector: str
@@ -96,7 +96,7 @@ class _Maker:
         self._card = ground.cards[wanted.detector].card
         self._version_asked = ground.protocol.detector(wanted.detector).version
         self._taken = _taken(ground, wanted.detector)
-        self.echoes = Echoes()
+        self.echoes = Echoes(self._card.answer.text)
         if mapping.displayed is None:
             _check_card_reads(self._card.answer.text, mapping.text, "text", wanted.detector)
             _check_card_reads(self._card.answer.version, mapping.version, "version", wanted.detector)
@@ -119,7 +119,9 @@ class _Maker:
                     raise _at(row, f"is the second row about {self._documents.ids[at]}; the first is {seen[at]}")
                 seen[at] = row.place
                 if (before := self._taken.get(self._documents.ids[at])) is not None:
-                    raise _at(row, f"{self._documents.ids[at]} {before}", "A pair has one final reading; leave the row out.")
+                    raise _at(
+                        row, f"{self._documents.ids[at]} {before}", "A pair has one final reading; leave the row out."
+                    )
                 made.append(self._reading(row, at))
             except PenmarkError as error:
                 faults += [f._replace(place=f.place or row.place) for f in error.faults]
@@ -143,7 +145,9 @@ class _Maker:
     def _named(self, row: Row) -> int:
         name = mappings.field_of(row.body, self._mapping.document)
         if name is None:
-            raise _at(row, f"no document ({self._mapping.document})", "Map the field that holds the id: --map document=…")
+            raise _at(
+                row, f"no document ({self._mapping.document})", "Map the field that holds the id: --map document=…"
+            )
         position = self._documents.position(name)
         if position is None:
             shown = name if len(name) <= 80 else name[:79] + "…"
@@ -244,9 +248,10 @@ def _write(ground: Ground, detector: str, path: Path, made: list[_Made], notes: 
         lines.append({"at": reading.now(), "kind": "stop", "reason": why})
         kept.append([each.kept for each in made if each.kept is not None])
         writer.append(*lines)
-        heads = {own.name: Head(lines=writer.lines, head=writer.head)}
+        heads = {f"journal/{own.name}": Head(lines=writer.lines, head=writer.head)}
     states = Counter(
-        each.line["state"] if each.line["reason"] is None else f"{each.line['state']}: {each.line['reason']}" for each in made
+        each.line["state"] if each.line["reason"] is None else f"{each.line['state']}: {each.line['reason']}"
+        for each in made
     )
     undated = sum(each.line["state"] == "answered" and each.line["got_at"] is None for each in made)
     return Recorded(detector, len(made), dict(states.most_common()), undated, notes, heads)

@@ -17,10 +17,13 @@ SHARED = 40
 
 
 class Echoes:
-    """Counts, over the rows of a file, the strings that are the text in another form, by pointer."""
+    """Counts, over the rows of a file, the strings that are the text in another form, by pointer.
 
-    def __init__(self) -> None:
-        self._rows, self._found = 0, Counter[tuple[str, str]]()
+    ``judged``: the pointer that the card itself compares, whose differences have a state of their own.
+    """
+
+    def __init__(self, judged: str | None = None) -> None:
+        self._judged, self._rows, self._found = judged, 0, Counter[tuple[str, str]]()
 
     def see(self, body: bytes, text: str) -> None:
         """Look at the strings of one answer about ``text``; those inside lists are pieces, and are left out."""
@@ -29,7 +32,8 @@ class Echoes:
         if len(folded) < MIN_CHARACTERS:
             return
         for pointer, string in _strings(json.loads(body)):
-            if (form := _form(string, text, folded)) is not None:
+            form = None if pointer == self._judged else _form(string, text, folded)
+            if form is not None:
                 self._found[pointer, form] += 1
 
     def told(self) -> list[str]:

@@ -38,7 +38,13 @@ class Mapping(Record):
 
 
 FIELDS = tuple(Mapping.model_fields)
-COLUMNS = {"document": "document", "displayed": "displayed", "version": "version", "date": "date", "operator": "read_by"}
+COLUMNS = {
+    "document": "document",
+    "displayed": "displayed",
+    "version": "version",
+    "date": "date",
+    "operator": "read_by",
+}
 """The columns that a table of typed readings has, where no mapping is given, and what they are."""
 
 
@@ -64,7 +70,9 @@ def parse(given: Iterable[str]) -> Mapping:
     for word in given:
         field, sign, pointer = word.partition("=")
         if not sign or not pointer:
-            raise UsageError(f"{word!r} is not field=pointer", remedy="For example: --map document=id --map date=/meta/at")
+            raise UsageError(
+                f"{word!r} is not field=pointer", remedy="For example: --map document=id --map date=/meta/at"
+            )
         pairs.append((field, pointer))
     return made(pairs)
 
@@ -79,7 +87,9 @@ def made(pairs: Iterable[tuple[str, str]]) -> Mapping:
                 remedy="Leave it out. Where somebody copied the display of a screen, map that: displayed=…",
             )
         if field not in FIELDS:
-            raise UsageError(f"there is no field {field!r}{did_you_mean(field, FIELDS)}", remedy=f"Fields: {', '.join(FIELDS)}.")
+            raise UsageError(
+                f"there is no field {field!r}{did_you_mean(field, FIELDS)}", remedy=f"Fields: {', '.join(FIELDS)}."
+            )
         if field in found:
             raise UsageError(f"{field} is mapped twice", remedy="Map each field once.")
         found[field] = given if given == POSITION and field == "document" else _pointer(field, given)
@@ -136,7 +146,12 @@ def _probe(pointer: str) -> Card:
 
 _BLANK = Card.model_validate(
     {
-        **{"name": "row", "title": "", "vendor": "", "homepage": "", "display": "document", "facts_as_of": "2026-11-30"},
+        "name": "row",
+        "title": "",
+        "vendor": "",
+        "homepage": "",
+        "display": "document",
+        "facts_as_of": "2026-11-30",
         "ask": {"by": "people"},
         "answer": {},
         "scale": {"meaning": "points", "direction": "ai"},

@@ -155,7 +155,7 @@ class Lane:
         return group
 
     def _ask(self, group: list[Item]) -> float:
-        """Ask about each text of the group; the seconds that the calls took. Raises _Closed where the lane was ended meanwhile."""
+        """Ask about each text of the group; the seconds that the calls took. Raises _Closed where ``close`` came first."""
         texts = [self._material.text(item.position) for item in group]
         asked = []
         for item in group:
@@ -196,7 +196,9 @@ class Lane:
             return reading.reason(f"{type(error).__name__}: {error}")
         body = getattr(said, "body", None)
         if not isinstance(said, Answer | Declined) or not isinstance(body, bytes | None):
-            return reading.reason(f"TypeError: the plugin returned {type(said).__name__}, not Answer or Declined with bytes")
+            return reading.reason(
+                f"TypeError: the plugin returned {type(said).__name__}, not Answer or Declined with bytes"
+            )
         if body is not None and len(body) > evidence.MAX_BODY:
             return f"ValueError: an answer of {len(body)} bytes; at most {evidence.MAX_BODY} are kept"
         return said

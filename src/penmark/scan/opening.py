@@ -29,7 +29,7 @@ WAIT = 30.0
 
 def pause(attempt: int) -> float:
     """Seconds to wait after the ``attempt``-th failure in transport."""
-    return float(2**attempt)
+    return float(min(60, 2**attempt))
 
 
 @contextlib.contextmanager

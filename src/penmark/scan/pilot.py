@@ -105,7 +105,9 @@ def paces(edition: Edition) -> dict[str, float]:
     found: dict[str, float] = {}
     for name, readings in _readings(edition):
         took = readings.select(
-            (pl.col("got_at").str.to_datetime(time_zone="UTC") - pl.col("sent_at").str.to_datetime(time_zone="UTC")).mean()
+            (
+                pl.col("got_at").str.to_datetime(time_zone="UTC") - pl.col("sent_at").str.to_datetime(time_zone="UTC")
+            ).mean()
         ).item()
         if took is not None:
             found[name] = took.total_seconds()

@@ -1,6 +1,6 @@
 """Whether a detector can be asked: its card is valid, its plugin can be made, and it is the code that was promised.
 
-*Reads* the protocol and the cards, sealed or not yet, and the installed plugins. *Writes* nothing. *Never* asks a detector anything.
+*Reads* protocol and cards, sealed or not yet, and the installed plugins. *Writes* nothing. *Never* asks a detector anything.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from penmark.records import Detector, Plugin, Protocol, SealedCard
 from penmark.study import Edition, Study
 
 
-class Refused(FaultsError, UsageError):
+class RefusedError(FaultsError, UsageError):
     """Several detectors cannot be asked as promised. Exit code 2."""
 
     exit_code = 2
@@ -48,7 +48,7 @@ def askers(parts: Iterable[tuple[Detector, SealedCard]]) -> dict[str, Asker]:
     if len(trouble) == 1:
         raise trouble[0]
     if trouble:
-        raise Refused(fault for error in trouble for fault in error.faults)
+        raise RefusedError(fault for error in trouble for fault in error.faults)
     return made
 
 

@@ -17,9 +17,7 @@ from penmark.reading import Asked
 from penmark.scan.plan import Part
 
 
-def readings(
-    part: Part, documents: Documents, texts: Texts, kept: evidence.Writer
-) -> list[tuple[int, dict[str, Any]]]:
+def readings(part: Part, documents: Documents, texts: Texts, kept: evidence.Writer) -> list[tuple[int, dict[str, Any]]]:
     """Position and journal line of each answer that is on disk without its reading, in the order of the evidence.
 
     The answer came between its ``sent`` line and the last change of the evidence file; that moment is its ``got_at``.
@@ -63,6 +61,4 @@ def _line(part: Part, documents: Documents, texts: Texts, item: Kept, written: d
     judged = reading.judge(part.sealed.card, item.body, texts.text(position))
     asked = Asked(item.document, documents.address(position), item.attempt, "scan", sent_at, part.detector.version)
     got_at = max(sent_at, reading.stamp(written.timestamp()))
-    return position, reading.line(
-        asked, judged, at=reading.now(), got_at=got_at, evidence_sha256=item.sha256
-    )
+    return position, reading.line(asked, judged, at=reading.now(), got_at=got_at, evidence_sha256=item.sha256)

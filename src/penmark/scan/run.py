@@ -38,9 +38,11 @@ class Ended:
 
 
 class Scan:
-    """An opened scan. ``heads``: the journals as they stood before it, by file name; after ``run``, as they stand."""
+    """An opened scan. ``heads``: the journals as they stood before it, by path in the edition; after ``run``, as they stand."""
 
-    def __init__(self, plan: Plan, lanes: Mapping[str, Lane], heads: dict[str, Head], patience: float = PATIENCE) -> None:
+    def __init__(
+        self, plan: Plan, lanes: Mapping[str, Lane], heads: dict[str, Head], patience: float = PATIENCE
+    ) -> None:
         self.plan, self.heads = plan, heads
         self._lanes, self._patience = lanes, patience
         self._stop, self._wake = threading.Event(), threading.Event()

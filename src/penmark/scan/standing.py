@@ -132,4 +132,3 @@ def _versions(found: Standing, readings: pl.DataFrame) -> None:
     for row in told.with_columns(before=before).filter(pl.col("version") != pl.col("before")).iter_rows(named=True):
         found.changes.append(Change(row["before"], row["version"], row["document"]))
     found.last_version = told["version"][-1]
-

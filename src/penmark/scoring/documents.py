@@ -53,12 +53,12 @@ def read(edition: Edition, protocol: Protocol) -> pl.DataFrame:
     if faults:
         raise FaultsError(faults)
     frame = _frame(held, edition)
-    if frame.height != head["documents"]:
-        fact = f"{frame.height} documents; its head says {head['documents']}"
-        raise PenmarkError(fact, place=str(edition.manifest), remedy=_REMEDY)
     twice = frame.filter(pl.col("id").is_duplicated()).get_column("id").unique(maintain_order=True)
     if len(twice):
         raise FaultsError(Fault(str(edition.manifest), f"two documents are called {name}", _REMEDY) for name in twice)
+    if frame.height != head["documents"]:
+        fact = f"{frame.height} documents; its head says {head['documents']}"
+        raise PenmarkError(fact, place=str(edition.manifest), remedy=_REMEDY)
     return frame
 
 

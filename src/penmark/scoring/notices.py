@@ -118,9 +118,10 @@ def _ties(version: Version, given: pl.DataFrame, arms: list[str]) -> Iterator[No
     for arm in arms if tied else ():
         count = given.filter(pl.col("arm") == arm, pl.col("score").is_in(tied)).height
         if count:
-            flagged = "and is called AI" if rule.operator in (">=", "<=") else "and is not called AI"
-            many = f"{count} scores stand" if count > 1 else "one score stands"
-            yield Notice("tie", version.detector.name, arm, f"{many} exactly at the boundary, {rule.value}, {flagged}")
+            scores, are = ("one score stands", "is") if count == 1 else (f"{count} scores stand", "are")
+            called = "called AI" if rule.operator in (">=", "<=") else "not called AI"
+            message = f"{scores} exactly at the boundary, {rule.value}, and {are} {called}"
+            yield Notice("tie", version.detector.name, arm, message)
 
 
 def _digits(version: Version, given: pl.DataFrame, arms: list[str]) -> Iterator[Notice]:

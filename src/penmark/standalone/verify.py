@@ -17,6 +17,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import csv
+import datetime
 import decimal
 import functools
 import hashlib
@@ -733,7 +734,8 @@ def check_tokens(study: Study, names: list[str]) -> None:
             imprint, time = imprint_and_time(bundle.whole(path, most=1 << 16))
             report.expect(2, f"{path} imprint", imprint, bundle.digest(f"{match[1]}.json"))
             times[match[2]] = min(times.get(match[2], moment(time)), moment(time))
-            line = f"openssl ts -verify -data {match[1]}.json -in {path} -CAfile ROOT-OF-{match[3]}.pem"
+            line = f"openssl ts -verify -data {match[1]}.json -in {path} -CAfile ROOTS.pem"
+            line += f" -attime {int(datetime.datetime.fromisoformat(time).timestamp())}"
             report.unchecked(2, path, f"the signature over the time {time}", line)
     for before, name in itertools.pairwise(name for name in names if name in times):
         if times[name] < times[before]:

@@ -10,7 +10,7 @@ from penmark.scoring import Scored, UnitRate, units
 
 HEADER = (
     *("detector", "version", "arm", "unit", "documents", "n", "k", "units", "deff", "n_effective", "low", "high"),
-    *("reason"),
+    "reason",
 )
 
 

@@ -1,31 +1,36 @@
 """What one check finds, kept until all is said.
 
 A check never stops at its first fault. What it cannot read is its failure; what it cannot know is *not checked*.
+*Never* lets a bundle steer a terminal: what it holds is shown without control characters.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from penmark.errors import PenmarkError
 from penmark.records import Check
 
 LISTED = 50
 """Faults listed per check; the rest are counted."""
+_LONGEST = 300
+_AGAIN = "Get the bundle again from where it was published."
 
 
 class Found:
-    """The findings of the check ``number``."""
+    """The findings of the check ``number`` about the bundle in ``root``; places are told relative to it."""
 
-    def __init__(self, number: int, name: str) -> None:
+    def __init__(self, number: int, name: str, root: Path | None = None) -> None:
         self.number, self.name = number, name
+        self._root = "" if root is None else f"{root}/"
         self._kept: list[Check] = []
-        self._left_out = 0
+        self._faults = 0
 
     def failed(self, subject: str, got: str, expected: str, remedy: str) -> None:
         """Something is not as it must be: where, what is so, what would be right, what to do."""
-        if sum(c.state == "failed" for c in self._kept) >= LISTED:
-            self._left_out += 1
-            return
-        self._add("failed", subject, got, expected, remedy)
+        self._faults += 1
+        if self._faults <= LISTED:
+            self._add("failed", subject, got, expected, remedy)
 
     def not_checked(self, subject: str, why: str, remedy: str) -> None:
         """Something that this program, here, cannot know."""
@@ -42,26 +47,33 @@ class Found:
     def error(self, error: PenmarkError) -> None:
         """A file that cannot be read fails the check that needs it."""
         for fault in error.faults:
-            self.failed(
-                fault.place or "the bundle", fault.fact, "a readable file", fault.remedy or "Get the bundle again."
-            )
+            self.failed(fault.place or "the bundle", fault.fact, "a readable file", fault.remedy or _AGAIN)
 
     def equal(self, subject: str, got: object, expected: object, remedy: str) -> bool:
         """Fail unless both are equal; says whether they are."""
         if got != expected:
-            self.failed(subject, _short(got), _short(expected), remedy)
+            self.failed(subject, str(got), str(expected), remedy)
         return got == expected
 
     @property
     def clean(self) -> bool:
         """True as long as nothing failed."""
-        return all(c.state != "failed" for c in self._kept)
+        return self._faults == 0
 
     def checks(self) -> list[Check]:
         """All findings; where there is none the check is ok as a whole."""
-        if self._left_out:
-            self._add("failed", "the bundle", f"{self._left_out} more faults of this kind", None, None)
-            self._left_out = 0
+        if self._faults > LISTED:
+            left = self._faults - LISTED
+            rest = Check(
+                number=self.number,
+                name=self.name,
+                state="failed",
+                subject="the bundle",
+                got=f"{left} more fault{'s' if left > 1 else ''} of this check",
+                expected="none",
+                remedy=_AGAIN,
+            )
+            return [*self._kept, rest]
         return self._kept or [Check(number=self.number, name=self.name, state="ok", subject="the bundle")]
 
     def _add(self, state: str, subject: str, got: str | None, expected: str | None, remedy: str | None) -> None:
@@ -71,15 +83,16 @@ class Found:
                     "number": self.number,
                     "name": self.name,
                     "state": state,
-                    "subject": subject,
-                    "got": got,
-                    "expected": expected,
+                    "subject": plain(subject.replace(self._root, "") if self._root else subject),
+                    "got": None if got is None else plain(got),
+                    "expected": None if expected is None else plain(expected),
                     "remedy": remedy,
                 }
             )
         )
 
 
-def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 300 else text[:300] + "…"
+def plain(text: str) -> str:
+    """``text`` in one line, cut where it is long; characters that are not printable are shown by their numbers."""
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:_LONGEST])
+    return shown if len(text) <= _LONGEST else shown + "…"

@@ -1,30 +1,38 @@
 """Check 3, promise kept: the protocol as run is the protocol as promised, and what departs from its template is told.
 
-*Reads* protocol.yaml, protocol.json, detectors/, amendments/, deviations.jsonl, tables/departures.csv.
+*Reads* protocol.yaml, protocol.json, detectors/, amendments/ with their tokens, deviations.jsonl, tables/departures.csv.
+*Never* asks an authority.
 """
 
 from __future__ import annotations
 
-from pydantic import ValidationError
+from pathlib import Path
 
-from penmark import cards, protocol, study, tokens
+from penmark import amendments, cards, protocol, study, tokens
 from penmark.errors import PenmarkError
-from penmark.records import FORMAT, Amendment, Card, Deviation, Protocol, Seal, check_rule
+from penmark.records import FORMAT, Amendment, Card, Protocol, Seal
+from penmark.verify import stamps
 from penmark.verify.found import Found
 
 
-def promise(edition: study.Edition, promised: Protocol, sealed: Seal | None, found: Found) -> None:
+def promise(
+    edition: study.Edition, promised: Protocol, sealed: Seal | None, trust: tokens.Trust, found: Found
+) -> None:
     """YAML = JSON; a card for each detector; departures recomputed; amendments announced before the promise."""
     _same(edition, promised, found)
+    if sealed is not None:
+        got, remedy = (promised.study, promised.edition), "Ask the publisher which one was promised."
+        found.equal("protocol.json study", got, (sealed.study, sealed.edition), remedy)
     known = _cards(edition, promised, found)
     _departures(edition, promised, known, found)
-    _amendments(edition, promised, sealed, found)
+    _amendments(edition, promised, sealed, trust, found)
     _deviations(edition, promised, found)
     if found.clean:
         found.ok("protocol.json", "protocol.yaml says the same; departures as computed")
 
 
 def _same(edition: study.Edition, promised: Protocol, found: Found) -> None:
+    found.equal("protocol.json format", promised.format, FORMAT, "Use the penmark release that wrote this format.")
     try:
         readable = protocol.canonical(protocol.load(edition.protocol_yaml))
     except PenmarkError as error:
@@ -37,7 +45,6 @@ def _same(edition: study.Edition, promised: Protocol, found: Found) -> None:
             "the same protocol",
             "Ask the publisher which one was promised.",
         )
-    found.equal("protocol.json format", promised.format, FORMAT, "Use the penmark release that wrote this format.")
 
 
 def _cards(edition: study.Edition, promised: Protocol, found: Found) -> dict[str, Card]:
@@ -46,14 +53,9 @@ def _cards(edition: study.Edition, promised: Protocol, found: Found) -> dict[str
         subject = f"detectors/{detector.name}.json"
         try:
             sealed = cards.sealed(edition, detector.name)
-            check_rule(sealed.card, cards.rule_in_force(detector, sealed.card))
+            cards.rule_in_force(detector, sealed.card)
         except PenmarkError as error:
             found.error(error)
-            continue
-        except ValueError as error:
-            found.failed(
-                subject, str(error), "a rule that fits the card", "The promise cannot be carried out as it stands."
-            )
             continue
         found.equal(f"{subject} card.name", sealed.card.name, detector.card, "The protocol names another card.")
         known[detector.name] = sealed.card
@@ -72,58 +74,65 @@ def _cards(edition: study.Edition, promised: Protocol, found: Found) -> dict[str
 def _departures(edition: study.Edition, promised: Protocol, known: dict[str, Card], found: Found) -> None:
     if len(known) != len(promised.detectors):
         return
+    path = "tables/departures.csv"
     try:
         expected = protocol.departures_csv(protocol.departures(promised, known))
-        got = study.read(edition.tables / "departures.csv")
+        got = study.read(edition.root / path)
     except protocol.UnknownTemplate as error:
-        found.not_checked("tables/departures.csv", str(error), "Use the penmark release that shipped this template.")
+        found.not_checked(path, error.faults[0].fact, "Use the penmark release that shipped this template.")
         return
     except PenmarkError as error:
         found.error(error)
         return
     if got != expected:
-        found.failed(
-            "tables/departures.csv",
-            "differs from the departures as computed",
-            "every departure, told",
-            "Ask for the whole list.",
-        )
+        ours, theirs = expected.split(b"\n"), got.split(b"\n")
+        at = next((i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), min(len(ours), len(theirs)))
+        said, computed = ((lines[at] if at < len(lines) else b"").decode("utf-8", "replace") for lines in (theirs, ours))
+        found.failed(f"{path}:{at + 1}", said or "nothing", computed or "nothing", "Every departure is told. Ask for all.")
 
 
-def _amendments(edition: study.Edition, promised: Protocol, sealed: Seal | None, found: Found) -> None:
-    for number, path in enumerate(sorted(edition.amendments.glob("*.json")) if edition.amendments.is_dir() else [], 1):
+# --- what changed ----------------------------------------------------------------------------------------------------
+
+
+def _amendments(
+    edition: study.Edition, promised: Protocol, sealed: Seal | None, trust: tokens.Trust, found: Found
+) -> None:
+    folder = edition.amendments
+    for number, path in enumerate(sorted(folder.glob("*.json")) if folder.is_dir() else [], 1):
         subject = f"amendments/{path.name}"
+        times = stamps.beside(path, trust, found)
         try:
-            study.read_json(path)
-            amendment = Amendment.model_validate_json(study.read(path))
-        except (PenmarkError, ValidationError) as error:
-            found.failed(subject, str(error).splitlines()[0], "an amendment", "Get the bundle again.")
+            amendment = amendments.read(path)
+            stamps.check_time(amendment.announced_at, subject)
+        except PenmarkError as error:
+            found.error(error)
             continue
-        found.equal(
-            subject, (path.name, amendment.number), (f"{number:04d}.json", number), "Amendments are numbered from one."
+        found.equal(f"{subject} number", amendment.number, number, "Amendments are numbered from one, without a gap.")
+        if amendments.quarter(amendment.binds_from) <= amendments.quarter(promised.edition):
+            _before(path, amendment, times, sealed, found)
+    stamps.strays(folder, found)
+
+
+def _before(path: Path, amendment: Amendment, times: list[str], sealed: Seal | None, found: Found) -> None:
+    """An amendment that binds this edition was announced before its promise; where it has a token, that says when."""
+    stamped = stamps.first(times)
+    said = amendment.announced_at if stamped is None else stamped
+    if sealed is not None and tokens.moment(said) > tokens.moment(sealed.sealed_at) + stamps.CLOCK:
+        found.failed(
+            f"amendments/{path.name}",
+            f"announced at {said}{'' if stamped is None else ', by its token'}",
+            f"before the promise, {sealed.sealed_at}",
+            "An amendment binds only editions promised after it.",
         )
-        binds = _quarter(amendment.binds_from) <= _quarter(promised.edition)
-        if binds and sealed is not None and tokens.moment(amendment.announced_at) > tokens.moment(sealed.sealed_at):
-            found.failed(subject, f"announced at {amendment.announced_at}", f"before the promise, {sealed.sealed_at}",
-                         "An amendment binds only editions promised after it.")  # fmt: skip
 
 
 def _deviations(edition: study.Edition, promised: Protocol, found: Found) -> None:
-    if not edition.deviations.exists():
-        return
+    names = {d.name for d in promised.detectors}
     try:
-        for number, value in study.records(edition.deviations):
-            deviation = Deviation.model_validate(value)
-            if deviation.detector is not None and deviation.detector not in {d.name for d in promised.detectors}:
-                found.failed(
-                    f"deviations.jsonl:{number}", deviation.detector, "a detector of the protocol", "Correct the name."
-                )
+        for number, deviation in enumerate(amendments.deviations(edition), 1):
+            place = f"deviations.jsonl:{number}"
+            stamps.check_time(deviation.at, place)
+            if deviation.detector is not None and deviation.detector not in names:
+                found.failed(place, deviation.detector, "a detector of the protocol", "Ask the publisher.")
     except PenmarkError as error:
         found.error(error)
-    except ValidationError as error:
-        found.failed("deviations.jsonl", str(error).splitlines()[0], "deviations", "Get the bundle again.")
-
-
-def _quarter(tag: str) -> tuple[str, str]:
-    _, year, quarter = tag.rsplit("-", 2)
-    return year, quarter

@@ -5,50 +5,52 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from penmark import canon, study, tokens
 from penmark.errors import PenmarkError
-from penmark.records import Seal
+from penmark.records import FORMAT, Seal
+from penmark.verify import stamps
 from penmark.verify.found import Found
 from penmark.verify.sums import digest, safe
 
-CLOCK = timedelta(minutes=5)
-"""How far an operator's clock may be ahead of an authority's."""
 _SEALED = "What was sealed was changed afterwards, or the seal was. Ask the publisher for the sealed files."
+_KINDS = ("promise", "corpus", "evidence")
 
 
-def seals(edition: study.Edition, trust: tokens.Trust, found: Found) -> dict[str, Seal]:
-    """Imprints, order, chain, authorities, announcement; gives the seals that can be read, in their order."""
+@dataclass
+class Sealed:
+    """The seals that can be read, in their order, and the earliest time that a token gives each."""
+
+    seals: dict[str, Seal] = field(default_factory=dict)
+    stamped: dict[str, str] = field(default_factory=dict)
+
+
+def seals(edition: study.Edition, trust: tokens.Trust, sealed: Sealed, found: Found) -> None:
+    """Imprints, order, chain, authorities, announcement; fills ``sealed``."""
     names = edition.seal_names()
-    for needed in ("promise", "corpus", "evidence"):
-        if needed not in names:
-            found.failed(
-                f"seals/{needed}.json", "is missing", "a seal", "An edition is promised, frozen and closed by seals."
-            )
-    read = {name: seal for name in names if (seal := _read(edition, name, found)) is not None}
-    _chain(edition, names, read, found)
-    for name, seal in read.items():
+    _names(names, found)
+    sealed.seals |= {name: seal for name in names if (seal := _read(edition, name, found)) is not None}
+    _chain(edition, names, sealed.seals, found)
+    for name, seal in sealed.seals.items():
         _digests(edition.root, name, seal, found)
-    _coverage(edition, read, found)
-    times = {name: _tokens(edition, name, trust, found) for name in read}
-    _order(read, times, found)
-    if "corpus" in read:
-        _announced(read["corpus"], found)
-    for path in sorted(edition.seals.glob("*.tsr")) if edition.seals.is_dir() else []:
-        if not any(path.name.startswith(f"{name}-") for name in names):
-            found.failed(
-                f"seals/{path.name}",
-                "is a token of no seal",
-                "tokens beside their seals",
-                "Remove it, or find its seal.",
-            )
+    _coverage(edition, sealed.seals, found)
+    for name in sealed.seals:
+        time = stamps.first(stamps.beside(edition.seal(name), trust, found))
+        if time is not None:
+            sealed.stamped[name] = time
+        elif name in _KINDS:
+            why = "no token from outside: the time is the operator's word"
+            found.not_checked(f"seals/{name}.json", why, "Ask the publisher for timestamps.")
+    _order(sealed, found)
+    stamps.strays(edition.seals, found)
+    if "corpus" in sealed.seals:
+        _announced(sealed.seals["corpus"], found)
     if found.clean:
-        found.ok("seals", f"{len(read)} seals, chained, every sealed file as it was")
-    return read
+        found.ok("seals", f"{len(names)} seals, chained, every sealed file as it was")
 
 
 def read(edition: study.Edition, name: str) -> Seal:
@@ -62,14 +64,36 @@ def read(edition: study.Edition, name: str) -> Seal:
         raise study.validated(str(path), error.errors()) from None
 
 
+def _names(names: list[str], found: Found) -> None:
+    """The three seals, and between them the heads, numbered without a gap."""
+    for needed in _KINDS:
+        if needed not in names:
+            remedy = "An edition is promised, frozen and closed by seals."
+            found.failed(f"seals/{needed}.json", "is missing", "a seal", remedy)
+    others = [name for name in names if name not in _KINDS]
+    for number, name in enumerate(others, 1):
+        wanted = f"heads-{number:04d}"
+        if name != wanted:
+            found.failed(f"seals/{name}.json", "stands here", f"seals/{wanted}.json", _SEALED)
+            break
+
+
 def _read(edition: study.Edition, name: str, found: Found) -> Seal | None:
+    place = f"seals/{name}.json"
     try:
         seal = read(edition, name)
+        for at in [seal.sealed_at] if seal.announced is None else [seal.sealed_at, seal.announced.captured_at]:
+            stamps.check_time(at, place)
     except PenmarkError as error:
         found.error(error)
         return None
     kind = "heads" if name.startswith("heads-") else name
-    found.equal(f"seals/{name}.json kind", seal.kind, kind, "A seal's name says its kind.")
+    found.equal(f"{place} kind", seal.kind, kind, "A seal's name says its kind.")
+    found.equal(f"{place} format", seal.format, FORMAT, "Use the penmark release that wrote this format.")
+    if name != "corpus":
+        found.equal(f"{place} announced", seal.announced, None, "The corpus seal says what was announced before it.")
+    if kind in ("promise", "corpus"):
+        found.equal(f"{place} journals", sorted(seal.journals), [], "There was no journal yet.")
     return seal
 
 
@@ -92,96 +116,62 @@ def _chain(edition: study.Edition, names: list[str], read: dict[str, Seal], foun
 
 def _digests(root: Path, name: str, seal: Seal, found: Found) -> None:
     for path, expected in sorted(seal.digests.items()):
-        if not safe(path) or (root / path).is_symlink():
-            found.failed(f"seals/{name}.json", f"names the path {path!r}", "a plain path inside the bundle", _SEALED)
+        if not safe(path):
+            found.failed(f"seals/{name}.json", f"names the path {path}", "a plain path inside the bundle", _SEALED)
             continue
         try:
-            found.equal(
-                path,
-                f"SHA-256 {digest(root / path)}",
-                f"SHA-256 {expected}",
-                f"seals/{name}.json holds another digest. {_SEALED}",
-            )
+            got = f"SHA-256 {digest(root / path)}"
         except PenmarkError as error:
             found.error(error)
+            continue
+        found.equal(path, got, f"SHA-256 {expected}", f"seals/{name}.json holds another digest. {_SEALED}")
 
 
 def _coverage(edition: study.Edition, read: dict[str, Seal], found: Found) -> None:
     """Each kind of seal covers all that it is for: nothing can be added beside what was sealed."""
     present = {
-        "promise": ["protocol.json", "protocol.yaml", *_names(edition.detectors, "detectors", "*")],
+        "promise": ["protocol.json", "protocol.yaml", *_within(edition.detectors)],
         "corpus": ["manifest.jsonl", "screening.csv"],
-        "evidence": _names(edition.tables, "tables", "*"),
+        "evidence": _within(edition.tables),
     }
-    for name, expected in present.items():
-        if name in read:
-            got = sorted(read[name].digests)
-            found.equal(
-                f"seals/{name}.json digests", got, sorted(expected), "The seal covers just the files of its kind."
+    for name, seal in read.items():
+        expected, got = sorted(present.get(name, [])), sorted(seal.digests)
+        if got != expected:
+            odd = sorted(set(got) ^ set(expected))
+            found.failed(
+                f"seals/{name}.json digests",
+                f"differ in {', '.join(odd)}",
+                "a digest of each file of its kind, and no other",
+                "The seal covers just the files of its kind.",
             )
     if "evidence" in read:
         journals = sorted(f"journal/{p.name}" for p in edition.journal_files())
         found.equal("seals/evidence.json journals", sorted(read["evidence"].journals), journals, _SEALED)
 
 
-def _names(folder: Path, prefix: str, pattern: str) -> list[str]:
-    return [f"{prefix}/{p.name}" for p in folder.glob(pattern)] if folder.is_dir() else []
+def _within(folder: Path) -> list[str]:
+    return [f"{folder.name}/{p.name}" for p in folder.iterdir()] if folder.is_dir() else []
 
 
-def _tokens(edition: study.Edition, name: str, trust: tokens.Trust, found: Found) -> list[str]:
-    """Times of the tokens of one seal whose signature holds, trusted or not; reports each token."""
-    data = study.read(edition.seal(name))
-    times: list[str] = []
-    for path in sorted(edition.seals.glob(f"{name}-*.tsr")):
-        if name == "heads" or path.name.removeprefix(f"{name}-").removesuffix(".tsr") == "":
+def _order(sealed: Sealed, found: Found) -> None:
+    """Tokens come one after the other, each before the next seal was made, none long before its own."""
+    names = list(sealed.seals)
+    last = ""
+    for name, following in zip(names, [*names[1:], None], strict=True):
+        at, said = sealed.stamped.get(name), sealed.seals[name].sealed_at
+        if at is None:
             continue
-        subject = f"seals/{path.name}"
-        try:
-            result = tokens.check(study.read(path, limit=2**20), data, trust)
-        except PenmarkError as error:
-            found.error(error)
-            continue
-        if result.state == "failed":
-            found.failed(
-                subject,
-                result.detail,
-                f"a valid token over seals/{name}.json",
-                "Get the token again from its authority.",
-            )
-            continue
-        if result.at is not None:
-            times.append(result.at)
-        if result.state == "ok":
-            found.ok(subject, f"{result.authority} at {result.at}")
-        else:
-            found.not_checked(
-                subject,
-                f"authority unknown: {result.detail}",
-                "Give the authority's root certificate with --trust FILE, if you trust it.",
-            )
-    if not times and name != "heads":
-        found.not_checked(
-            f"seals/{name}.json",
-            "no token from outside: the time is the operator's word",
-            "Ask the publisher for timestamps.",
-        )
-    return times
-
-
-def _order(read: dict[str, Seal], times: dict[str, list[str]], found: Found) -> None:
-    last: str | None = None
-    last_name = ""
-    for name, seal in read.items():
-        if not times[name]:
-            continue
-        first = min(times[name], key=tokens.moment)
-        if tokens.moment(first) + CLOCK < tokens.moment(seal.sealed_at):
-            found.failed(
-                f"seals/{name}.json", f"says sealed at {seal.sealed_at}", f"about {first}, as its token says", _SEALED
-            )
-        if last is not None and tokens.moment(first) < tokens.moment(last):
-            found.failed(f"seals/{name}.json", f"token of {first}", f"after that of {last_name}, {last}", _SEALED)
-        last, last_name = first, name
+        place = f"seals/{name}.json"
+        if tokens.moment(at) + stamps.CLOCK < tokens.moment(said):
+            found.failed(place, f"says sealed at {said}", f"about {at}, as its token says", _SEALED)
+        if last and tokens.moment(at) < tokens.moment(sealed.stamped[last]):
+            found.failed(place, f"token of {at}", f"after that of {last}, {sealed.stamped[last]}", _SEALED)
+        if following is not None:
+            limit = sealed.seals[following].sealed_at
+            if tokens.moment(at) > tokens.moment(limit) + stamps.CLOCK:
+                remedy = "Nobody else saw this seal before the next one was made: it may have been made afterwards."
+                found.failed(place, f"token of {at}", f"before seals/{following}.json was made, {limit}", remedy)
+        last = name
 
 
 def _announced(corpus: Seal, found: Found) -> None:
@@ -189,9 +179,7 @@ def _announced(corpus: Seal, found: Found) -> None:
         found.not_checked("announcement", "not publicly pre-registered", "Nothing to do: the pages say so.")
         return
     if tokens.moment(corpus.announced.captured_at) > tokens.moment(corpus.sealed_at):
-        found.failed(
-            "announcement", f"captured at {corpus.announced.captured_at}", f"before {corpus.sealed_at}", _SEALED
-        )
-    found.not_checked(
-        "announcement", f"captured at {corpus.announced.capture}", "Open the capture and compare it with protocol.yaml."
-    )
+        at = corpus.announced.captured_at
+        found.failed("seals/corpus.json announced", f"captured at {at}", f"before {corpus.sealed_at}", _SEALED)
+    remedy = "Open the capture and compare it with protocol.yaml."
+    found.not_checked("announcement", f"captured at {corpus.announced.capture}", remedy)

@@ -1,6 +1,7 @@
 """Check 1, sums: every file is listed in SHA256SUMS with its digest, none is missing, none is extra.
 
-*Reads* the names and bytes of the folder. *Never* follows a link or opens a path that leads outside.
+*Reads* the names and bytes of the folder. *Never* follows a link, opens a path that leads outside, or goes deeper than
+the format does.
 """
 
 from __future__ import annotations
@@ -8,47 +9,77 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from importlib.resources import files
 from pathlib import Path
 
 from penmark import study
 from penmark.errors import PenmarkError
 from penmark.verify.found import Found
 
-_LINE = re.compile(r"([0-9a-f]{64})  (.+)\Z")
+LARGEST = 2**36
+"""No file of a bundle is larger (bytes)."""
+MOST = 2_000_000
+"""No bundle has more files."""
+REQUIRED = (
+    *("format", "protocol.yaml", "protocol.json", "manifest.jsonl", "screening.csv", "seed.json"),
+    *("seals/promise.json", "seals/corpus.json", "seals/evidence.json", "report/index.html", "README.md"),
+    *("CHANGES.md", "LICENSE", "CITATION.cff", "datapackage.json", "croissant.json", "verify.py"),
+    *("tables/agreement.csv", "tables/departures.csv", "tables/documents.csv", "tables/rates.csv"),
+    *("tables/rates_lenient.csv", "tables/readings.csv", "tables/table1.csv", "tables/table2.csv"),
+)
+"""The files that every bundle has (docs/format.md, 2)."""
+_DETECTOR, _AUTHORITY = "[a-z0-9][a-z0-9.-]{0,62}", "[a-z0-9][a-z0-9-]{0,31}"
+PATHS = re.compile(
+    "|".join(re.escape(path) for path in (*REQUIRED, "SHA256SUMS", "salts.jsonl", "deviations.jsonl"))
+    + rf"|detectors/{_DETECTOR}\.json|seals/heads-[0-9]{{4}}\.json"
+    rf"|seals/(promise|corpus|evidence|heads-[0-9]{{4}})-{_AUTHORITY}\.tsr"
+    rf"|journal/{_DETECTOR}\.jsonl|evidence/{_DETECTOR}-[0-9]{{4,6}}\.jsonl\.gz"
+    r"|texts/[0-9a-f]{64}\.txt|texts/[0-9]{4,6}\.jsonl\.gz"
+    rf"|amendments/[0-9]{{4}}\.json|amendments/[0-9]{{4}}-{_AUTHORITY}\.tsr|tables/[a-z0-9_]+\.csv"
+)
+"""The paths that a bundle may have."""
+FOLDERS = frozenset({"detectors", "seals", "journal", "evidence", "texts", "amendments", "tables", "report"})
+_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 _AGAIN = "Get the bundle again from where it was published; if it is the same there, the publisher changed it."
+_WHO = "Remove it; look who put it there."
 
 
-def sums(root: Path, found: Found) -> None:
-    """Compare SHA256SUMS with the folder; report every difference."""
+def sums(root: Path, found: Found) -> bool:
+    """Compare SHA256SUMS with the folder; report every difference. True where all that is there are plain files."""
     try:
         listed = _listed(root, found)
     except PenmarkError as error:
         found.error(error)
         listed = {}
-    present = set(_walk(root, found))
+    names, plain = _walk(root, found)
+    present = set(names)
     for path in sorted(present - set(listed) - {"SHA256SUMS"}):
         found.failed(path, "is in the folder and not in SHA256SUMS", "no file that is not listed", _AGAIN)
     for path in sorted(set(listed) - present):
         found.failed(path, "is missing", f"a file with SHA-256 {listed[path]}", _AGAIN)
+    for path in sorted(set(REQUIRED) - present - set(listed)):
+        found.failed(path, "is missing", "a file that every bundle has", _AGAIN)
     for path in sorted(set(listed) & present):
         try:
             found.equal(path, f"SHA-256 {digest(root / path)}", f"SHA-256 {listed[path]}", _AGAIN)
         except PenmarkError as error:
             found.error(error)
-    try:
-        found.equal(
-            "format", study.read(root / "format", limit=100), b"1\n", "Use the penmark release that wrote this format."
-        )
-    except PenmarkError as error:
-        found.error(error)
+    if "format" in present:
+        _format(root, found)
     if found.clean:
         found.ok("SHA256SUMS", f"{len(listed)} files, none missing, none extra")
+    if "verify.py" in present:
+        _verifier(root, found)
+    return plain
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file, read in pieces. Raises PenmarkError where it cannot be read."""
+    """SHA-256 of a file, read in pieces. Raises PenmarkError where it cannot be read, or is absurdly large."""
     try:
         with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > LARGEST:
+                raise PenmarkError(f"is {size} bytes; the limit is {LARGEST}", place=str(path), remedy=_AGAIN)
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise PenmarkError(f"cannot be read ({error.strerror})", place=str(path), remedy=_AGAIN) from None
@@ -58,6 +89,32 @@ def safe(path: str) -> bool:
     """True for a relative path that stays inside the folder and holds no control character or backslash."""
     parts = path.split("/")
     return not any(part in ("", ".", "..") for part in parts) and not re.search(r"[\x00-\x1f\x7f\\]", path)
+
+
+def _format(root: Path, found: Found) -> None:
+    try:
+        number = study.read(root / "format", limit=100)
+    except PenmarkError as error:
+        found.error(error)
+        return
+    found.equal("format", number, b"1\n", "Use the penmark release that wrote this format.")
+
+
+def _verifier(root: Path, found: Found) -> None:
+    """Whether the second verifier in the bundle is the shipped one. It is never run."""
+    try:
+        same = study.read(root / "verify.py", limit=2**24) == files("penmark").joinpath("standalone/verify.py").read_bytes()
+    except PenmarkError as error:
+        found.error(error)
+        return
+    if same:
+        found.ok("verify.py", "is the one of this release of penmark")
+    else:
+        found.not_checked(
+            "verify.py",
+            "is not the one of this release of penmark",
+            "Take verify.py from a release and compare its digest: the party that is checked should not supply the checker.",
+        )
 
 
 def _listed(root: Path, found: Found) -> dict[str, str]:
@@ -71,36 +128,57 @@ def _listed(root: Path, found: Found) -> dict[str, str]:
         found.failed("SHA256SUMS", "is not UTF-8", "UTF-8", _AGAIN)
         return {}
     order = []
-    for number, line in enumerate(text.splitlines(), 1):
-        match = _LINE.match(line)
-        if match is None or not safe(match[2]) or match[2] in listed or match[2] == "SHA256SUMS":
-            found.failed(f"SHA256SUMS:{number}", line[:200], "one digest, two spaces, one new path inside", _AGAIN)
+    lines = text.split("\n")  # as sha256sum does; other line ends of Unicode are part of a name
+    if lines.pop() != "":
+        found.failed("SHA256SUMS", "the last line is cut", "whole lines", _AGAIN)
+    for number, line in enumerate(lines, 1):
+        match = _LINE.fullmatch(line)
+        if match is None or not PATHS.fullmatch(match[2]) or match[2] in listed or match[2] == "SHA256SUMS":
+            found.failed(f"SHA256SUMS:{number}", line, "one digest, two spaces, one new path of the format", _AGAIN)
             continue
         listed[match[2]] = match[1]
         order.append(match[2].encode())
-    if order != sorted(order) or not text.endswith("\n"):
-        found.failed(
-            "SHA256SUMS", "the lines are not sorted by path, or the last one is cut", "sorted whole lines", _AGAIN
-        )
+    if order != sorted(order):
+        found.failed("SHA256SUMS", "the lines are not sorted by path", "sorted lines", _AGAIN)
     return listed
 
 
-def _walk(root: Path, found: Found, prefix: str = "") -> list[str]:
-    """Every regular file below, as a relative path; links and special files are faults and are not entered."""
-    paths = []
-    with os.scandir(root) as entries:
-        for entry in sorted(entries, key=lambda e: e.name):
-            path = prefix + entry.name
-            if entry.is_symlink() or not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
-                found.failed(
-                    path, "is a link or a special file", "files and folders only", "Remove it; look who put it there."
-                )
-            elif entry.is_dir(follow_symlinks=False):
-                paths += _walk(Path(entry.path), found, path + "/")
-            elif not safe(path):
-                found.failed(
-                    repr(path), "has a name that is not safe", "plain names", "Remove it; look who put it there."
-                )
-            else:
-                paths.append(path)
-    return paths
+def _walk(root: Path, found: Found) -> tuple[list[str], bool]:
+    """Every regular file, as a path of the format; whether nothing else is there but plain files and folders.
+
+    Links, special files and names that the format does not have are faults; none of them is entered or opened.
+    """
+    paths: list[str] = []
+    plain = True
+    for prefix in ("", *(f"{name}/" for name in sorted(FOLDERS))):
+        folder = root / prefix
+        if prefix and (folder.is_symlink() or not folder.is_dir()):
+            continue
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if len(paths) > MOST:
+                        raise PenmarkError(f"more than {MOST} files", place=str(folder), remedy=_WHO)
+                    plain = _entry(entry, prefix, paths, found) and plain
+        except OSError as error:
+            found.failed(prefix or ".", f"cannot be read ({error.strerror})", "a readable folder", _AGAIN)
+        except PenmarkError as error:
+            found.error(error)
+            return paths, False
+    return paths, plain
+
+
+def _entry(entry: os.DirEntry[str], prefix: str, paths: list[str], found: Found) -> bool:
+    """Take one name of a folder; False where it is neither a plain file nor a folder."""
+    path = prefix + entry.name
+    if entry.is_symlink() or not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
+        found.failed(path, "is a link or a special file", "files and folders only", _WHO)
+        return False
+    if entry.is_dir(follow_symlinks=False):
+        if prefix or entry.name not in FOLDERS:
+            found.failed(f"{path}/", "is a folder that the format does not have", "the folders of the format", _WHO)
+    elif PATHS.fullmatch(path) is None:
+        found.failed(path, "is a file that the format does not have", "the files of the format", _WHO)
+    else:
+        paths.append(path)
+    return True

@@ -1,0 +1,61 @@
+"""The vendors' doubles: servers on this machine that answer in a vendor's shape, and misbehave on command.
+
+    with double("gptzero", behaviours=["rate limited", None, "drop after"]) as there:
+        there.url, there.keys, there.ledger.charged
+
+Used by the tests, and by rehearsals of a paid run. A double judges nothing: what it says follows from the text alone
+(``saying.number``). *Reads* and *writes* nothing but its sockets, on the loopback interface. *Never*: chance in an
+answer, a real key, a vendor's name for a model that somebody could take for a result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+from penmark.doubles import apart, jobs, plain
+from penmark.doubles.acting import Behaviour, Script
+from penmark.doubles.ledger import Ledger
+from penmark.doubles.serving import Double, served
+from penmark.doubles.vendor import Vendor
+
+__all__ = ["VENDORS", "Behaviour", "Double", "Ledger", "double"]
+
+VENDORS: dict[str, type[Vendor]] = {
+    "copyleaks": apart.Copyleaks,
+    "gptzero": plain.GPTZero,
+    "grammarly": apart.Grammarly,
+    "hive": plain.Hive,
+    "huggingface": plain.HuggingFace,
+    "originality-lite": plain.Originality,
+    "originality-turbo": plain.Originality,
+    "pangram": jobs.Pangram,
+    "sapling": plain.Sapling,
+    "undetectable": jobs.Undetectable,
+    "winston": plain.Winston,
+    "zerogpt": plain.ZeroGPT,
+}
+"""The doubles, by the name of the card that they answer to."""
+
+
+@contextlib.contextmanager
+def double(
+    vendor: str,
+    *,
+    behaviours: Sequence[str | Behaviour | None] = (),
+    credit: int | None = None,
+    version_after: int | None = None,
+    polls: int = 1,
+) -> Iterator[Double]:
+    """A server in the place of ``vendor`` while in the block.
+
+    ``behaviours``: what it does wrong, request by request (None: nothing). ``credit``: how many texts it takes before
+    the money is gone. ``version_after``: after so many answers its version is another. ``polls``: how often a job is
+    found unfinished. Raises KeyError for a vendor without a double, ValueError for what this vendor cannot do wrong.
+    """
+    kind = VENDORS[vendor]
+    script = Script([Behaviour.of(each) for each in behaviours])
+    for behaviour in script.all():
+        kind.able(behaviour)
+    with served(kind(credit=credit, version_after=version_after, polls=polls), script) as there:
+        yield there

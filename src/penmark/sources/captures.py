@@ -1,0 +1,148 @@
+"""A capture: what a web archive kept of a page, whichever way it was reached. The one interface of `web-archive` and `warc`.
+
+*Reads* and *writes* nothing. *Never*: a text of a capture that is not what its archive says; a date that the page gives
+itself (in its text, its address, its head): the date that counts is the capture's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from penmark import canon
+from penmark.errors import PenmarkError
+from penmark.plugins import Draft, Found
+from penmark.sources import payloads, prose
+
+STAMP = re.compile(r"[0-9]{14}")
+"""A moment as web archives write it: 20200501120000, UTC."""
+_HTML = ("text/html", "application/xhtml+xml")
+_SIGNS = ((b"%PDF-", "a PDF"), (b"PK\x03\x04", "a ZIP file (or a document of an office program)"), (b"{\\rtf", "RTF"))
+
+Unfitness = Literal["redirect", "status", "pdf", "format", "digest", "damaged", "language", "empty"]
+
+
+class Capture(NamedTuple):
+    """``status``, ``headers`` (by lower-case name) and ``body`` of the archived answer, as stored; ``digest``: what the archive says it has.
+
+    ``at``: when it was captured, as STAMP. ``locator``: how it is found again, without ``by``.
+    """
+
+    url: str
+    at: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    digest: str | None
+    locator: dict[str, str]
+
+
+class Page(NamedTuple):
+    """A capture that holds prose: the text, and the SHA-256 of what the archive kept."""
+
+    text: str
+    evidence_sha256: str
+
+
+class Unfit(Exception):  # noqa: N818 - a finding about one capture, which is told, or leads on to the next one
+    """A capture from which no text can be taken: which kind of reason, and the reason in words."""
+
+    def __init__(self, kind: Unfitness, fact: str) -> None:
+        super().__init__(fact)
+        self.kind, self.fact = kind, fact
+
+
+def page(capture: Capture, language: str | None = None) -> Page:
+    """The prose of a capture. ``language``: the one that it must be in. Raises Unfit, ServiceError for a missing package."""
+    if 300 <= capture.status < 400:
+        where = capture.headers.get("location", "an address that it does not name")
+        raise Unfit("redirect", f"the capture of {day(capture.at)} is a redirect to {where}")
+    if capture.status != 200:
+        raise Unfit("status", f"the capture of {day(capture.at)} is an answer with status {capture.status}")
+    try:
+        payload = payloads.read(capture.body, capture.headers, capture.digest)
+    except payloads.WrongDigest as error:
+        raise Unfit("digest", f"the capture of {day(capture.at)}: {error}") from None
+    except payloads.Damaged as error:
+        raise Unfit("damaged", f"the capture of {day(capture.at)} {error}") from None
+    _html(capture, payload.page)
+    text = prose.extracted(payload.page, capture.headers)
+    if text.strip() == "":
+        raise Unfit("empty", f"no prose was found in the capture of {day(capture.at)}")
+    if language is not None:
+        found = prose.language(text)
+        if found.code != language.partition("-")[0]:
+            raise Unfit("language", f"reads as {found.code} (score {found.score:.2f}), not as {language}")
+    return Page(text, canon.sha256(payload.kept))
+
+
+def draft(
+    capture: Capture, made: Page, name: str, place: str, *, by: str, fields: dict[str, str], given: dict[str, str]
+) -> Draft:
+    """The draft of a page. ``by``: the source plugin; ``given``: archive, grade, licence and what else the user said."""
+    locator = {"by": by, "captured_at": rfc3339(capture.at), "extractor": prose.extractor(), **capture.locator}
+    provenance = {
+        "kind": "archive",
+        "source": capture.url,
+        "evidence_date": day(capture.at),
+        "evidence_sha256": made.evidence_sha256,
+        "licence": "not stated by the archive",
+    }
+    return Draft(
+        name,
+        made.text.encode(),
+        place,
+        fields,
+        provenance | given | {f"locator.{key}": value for key, value in locator.items()},
+    )
+
+
+def found(capture: Capture, locator: Mapping[str, str]) -> Found:
+    """A capture that was fetched again, as ``Refinding.again`` gives it. Raises PenmarkError where it has become unfit."""
+    try:
+        made = page(capture)
+    except Unfit as error:
+        raise PenmarkError(error.fact) from None
+    here, there = prose.extractor(), locator.get("extractor", "an extractor that the record does not name")
+    if here != there:
+        return Found(
+            made.evidence_sha256, day(capture.at), None, f"its text was extracted by {there}; installed is {here}"
+        )
+    return Found(made.evidence_sha256, day(capture.at), made.text.encode())
+
+
+def day(stamp: str) -> str:
+    """The date of a stamp: 2020-05-01."""
+    return f"{stamp[:4]}-{stamp[4:6]}-{stamp[6:8]}"
+
+
+def rfc3339(stamp: str) -> str:
+    """A stamp as penmark writes times: 2020-05-01T12:00:00Z."""
+    return f"{day(stamp)}T{stamp[8:10]}:{stamp[10:12]}:{stamp[12:14]}Z"
+
+
+def stamp(text: str) -> str | None:
+    """The stamp of a time as WARC files write it (2020-05-01T12:00:00Z, with or without a fraction); None for no time."""
+    digits = re.fullmatch(r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?Z", text)
+    return "".join(digits.groups()) if digits is not None and real("".join(digits.groups())) else None
+
+
+def real(stamp: str) -> bool:
+    """True for fourteen digits that are a moment."""
+    try:
+        return STAMP.fullmatch(stamp) is not None and datetime.strptime(stamp, "%Y%m%d%H%M%S") is not None
+    except ValueError:
+        return False
+
+
+def _html(capture: Capture, page: bytes) -> None:
+    for sign, kind in _SIGNS:
+        if page.startswith(sign):
+            raise Unfit("pdf" if kind == "a PDF" else "format", f"the capture of {day(capture.at)} is {kind}, no page")
+    named = capture.headers.get("content-type", "text/html").partition(";")[0].strip().lower()
+    if named == "application/pdf":
+        raise Unfit("pdf", f"the capture of {day(capture.at)} is a PDF, no page")
+    if named not in _HTML:
+        raise Unfit("format", f"the capture of {day(capture.at)} is {named}, no page")

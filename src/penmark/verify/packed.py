@@ -1,0 +1,70 @@
+"""The one reading of a ``.gz`` file: one gzip member without name, time or comment, and nothing behind it.
+
+Readers differ on the rest: some stop after the first member, some skip what follows, some take the name. *Reads* one
+file, streaming, within limits on its lines and on all that it expands to. *Never* guesses where a stream ends.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from penmark import canon, study
+from penmark.errors import PenmarkError
+
+EXPANDED = 8 * 2**30
+"""No file expands to more than this (bytes)."""
+_CHUNK = 2**20
+_START = b"\x1f\x8b\x08\0\0\0\0\0"
+_AGAIN = "Get the file again from where it was published."
+
+
+def records(path: Path, most: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Number and object of each canonical line, of which there are at most ``most``. Raises PenmarkError at its place."""
+    for number, line in enumerate(_lines(path), 1):
+        place = f"{path}:{number}"
+        if number > most:
+            raise PenmarkError(f"has more than {most} lines", place=place, remedy=_AGAIN)
+        value = canon.decode(line, place=place)
+        if not isinstance(value, dict):
+            raise PenmarkError("is not a JSON object", place=place, remedy=_AGAIN)
+        yield number, value
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    rest = b""
+    for piece in _expanded(path):
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from whole
+        if len(rest) > study.MAX_LINE:
+            raise PenmarkError("has a line that is too long", place=str(path), remedy=_AGAIN)
+    if rest:
+        raise PenmarkError("ends in the middle of a line", place=str(path), remedy=_AGAIN)
+
+
+def _expanded(path: Path) -> Iterator[bytes]:
+    """What the one member holds, piece by piece."""
+    stream, total, start = zlib.decompressobj(31), 0, b""
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                start = start or chunk[: len(_START)]
+                if start != _START:
+                    raise PenmarkError("is not gzip without name, time and comment", place=str(path), remedy=_AGAIN)
+                while chunk and not stream.eof:
+                    piece = stream.decompress(chunk, _CHUNK)
+                    chunk, total = stream.unconsumed_tail, total + len(piece)
+                    if total > EXPANDED:
+                        raise PenmarkError(f"expands to more than {EXPANDED} bytes", place=str(path), remedy=_AGAIN)
+                    yield piece
+                if chunk or stream.unused_data:
+                    raise PenmarkError("goes on behind its end", place=str(path), remedy=_AGAIN)
+        yield stream.flush()
+    except OSError as error:
+        raise PenmarkError(f"cannot be read ({error.strerror})", place=str(path), remedy=_AGAIN) from None
+    except zlib.error as error:
+        raise PenmarkError(f"is damaged ({error})", place=str(path), remedy=_AGAIN) from None
+    if not stream.eof:
+        raise PenmarkError("is cut off", place=str(path), remedy=_AGAIN)

@@ -1,0 +1,67 @@
+"""Timestamps beside a file: each is judged offline, and its time is kept where its signature holds.
+
+*Reads* ``<stem>-<authority>.tsr`` beside a JSON file, and that file. *Never* asks an authority, or believes one that the
+reader does not trust: such a token is *not checked*, and its time counts against the bundle only.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+from penmark import study, tokens
+from penmark.errors import PenmarkError
+from penmark.verify.found import Found
+
+CLOCK = timedelta(minutes=5)
+"""How far an operator's clock may be from an authority's."""
+
+
+def beside(path: Path, trust: tokens.Trust, found: Found) -> list[str]:
+    """Judge every token over the file ``path``; the times (RFC 3339) of those whose signature holds."""
+    times: list[str] = []
+    name = path.parent.name
+    try:
+        data = study.read(path, limit=2**26)
+    except PenmarkError:
+        return []  # whoever reads it says so
+    for token in sorted(path.parent.glob(f"{path.stem}-*.tsr")):
+        subject = f"{name}/{token.name}"
+        try:
+            result = tokens.check(study.read(token, limit=tokens.MAX_TOKEN), data, trust)
+        except PenmarkError as error:
+            found.error(error)
+            continue
+        if result.at is not None:
+            times.append(result.at)
+        if result.state == "failed":
+            remedy = "Get the token again from its authority."
+            found.failed(subject, result.detail, f"a valid token over {name}/{path.name}", remedy)
+        elif result.state == "ok":
+            found.ok(subject, f"{result.authority} at {result.at}")
+        else:
+            remedy = "Give the authority's root certificate with --trust FILE, if you trust it."
+            found.not_checked(subject, f"authority unknown: {result.detail}", remedy)
+    return times
+
+
+def strays(folder: Path, found: Found) -> None:
+    """Tokens of a folder that stand beside no file."""
+    names = [path.stem for path in folder.glob("*.json")] if folder.is_dir() else []
+    for path in sorted(folder.glob("*.tsr")) if folder.is_dir() else []:
+        if not any(path.name.startswith(f"{name}-") for name in names):
+            subject = f"{folder.name}/{path.name}"
+            found.failed(subject, "is a token of nothing", "tokens beside their files", "Remove it, or find its file.")
+
+
+def first(times: list[str]) -> str | None:
+    """The earliest of these times, None where there is none."""
+    return min(times, key=tokens.moment, default=None)
+
+
+def check_time(at: str, place: str) -> None:
+    """Raises PenmarkError, at ``place``, for a time that has the right form and is none, such as 31 November."""
+    try:
+        tokens.moment(at)
+    except ValueError:
+        raise PenmarkError(f"{at} is no time", place=place, remedy="Get the file again.") from None

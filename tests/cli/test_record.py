@@ -1,0 +1,83 @@
+"""`penmark record` as a user sees it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.acting import CARD
+from tests.frozen_study import detector, frozen
+
+from penmark import amendments, sealing
+from penmark.cli import invoke
+from penmark.demo.authority import local_authority
+from penmark.errors import UsageError
+from penmark.study import Edition, Study
+
+SEEN = CARD.replace("name: acting", "name: seen").replace("{by: plugin, plugin: acting}", "{by: people}")
+LONG = "A text that is long enough to be told from others by its first words, and holds one sentence."
+
+
+def made(tmp_path: Path, **further: object) -> tuple[Study, Edition]:
+    texts: dict[str, str | bytes] = {"a": LONG, "b": "text two"}
+    return frozen(tmp_path / "study", texts, detector("seen", surface="web"), cards={"seen": SEEN}, **further)
+
+
+def answers(tmp_path: Path, **further: object) -> str:
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps([{"id": "a", "score": 0.5, "at": "2023-03-14"}, {"id": "b", "score": 1} | further]))
+    return str(path)
+
+
+def record(place: Study, *options: str) -> int:
+    return invoke(["-C", str(place.root), "record", *options])
+
+
+def test_what_was_recorded_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place, edition = made(tmp_path)
+    assert (
+        record(
+            place, answers(tmp_path, text="another"), "--detector", "seen", "--map", "document=id", "--map", "date=at"
+        )
+        == 0
+    )
+    assert capsys.readouterr().out == "seen: 2 readings\n  1 answered\n  1 declined: other text scanned\n"
+    assert sealing.order(edition) == ["promise", "corpus"]
+
+
+def test_undated_answers_are_told_and_json_has_it_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place, _ = made(tmp_path)
+    record(place, answers(tmp_path), "--detector", "seen", "--map", "document=id", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert (told["readings"], told["undated"], told["states"]) == (2, 2, {"answered": 2})
+    assert told["heads"]["journal/seen.jsonl"]["lines"] == 4
+
+
+def test_another_form_of_the_text_is_a_deviation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place, edition = made(tmp_path)
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps([{"id": "a", "score": 0.5, "sent": f"{LONG} {LONG}"}]))
+    record(place, str(path), "--detector", "seen", "--map", "document=id")
+    [deviation] = amendments.deviations(edition)
+    assert deviation.what == "recorded from answers.json: 1 of 1 answers hold the text 2 times at /sent"
+    assert deviation.what in place.changes.read_text()
+
+
+def test_heads_are_sealed_where_an_authority_can_say_when(tmp_path: Path) -> None:
+    with local_authority(tmp_path / "authority", "local") as authority:
+        place, edition = made(tmp_path, authorities=[{"name": "local", "url": authority.url}])
+        record(place, answers(tmp_path), "--detector", "seen", "--map", "document=id")
+    assert sealing.order(edition)[-1] == "heads-0001"
+    assert sealing.read(edition, "heads-0001").journals["journal/seen.jsonl"].lines == 4
+    assert sealing.token_files(edition.seal("heads-0001"))
+
+
+def test_two_mappings_are_refused(tmp_path: Path) -> None:
+    place, _ = made(tmp_path)
+    mapping = tmp_path / "map.yaml"
+    mapping.write_text("document: id\n")
+    options = [answers(tmp_path), "--detector", "seen", "--mapping", str(mapping)]
+    with pytest.raises(UsageError, match="do not go together"):
+        record(place, *options, "--map", "document=id")
+    assert record(place, *options) == 0

@@ -1,0 +1,131 @@
+"""What a careful person wants to know comes up by itself, and nothing else does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.judged import GENERATED, Judged, arm, card, document
+
+from penmark import scoring
+from penmark.reading import OTHER_TEXT
+from penmark.records import Card
+from penmark.scoring import Notice
+
+
+def bench(root: Path, *held: Card, size: int = 12) -> Judged:
+    rows = [document(f"h-{n:02d}", "A") for n in range(size)] + [
+        document(f"m-{n:02d}", "C", GENERATED) for n in range(size)
+    ]
+    return Judged(root, [arm("A", "human"), arm("C", "ai")], rows, list(held))
+
+
+def told(made: Judged, *rules: str) -> list[Notice]:
+    return [notice for notice in scoring.warnings(scoring.score(made.edition)) if notice.rule in rules]
+
+
+def spread(prefix: str, low: int, size: int = 12) -> dict[str, str]:
+    return {f"{prefix}-{n:02d}": f"0.{low + n * 17:03d}" for n in range(size)}
+
+
+def test_a_quiet_study_is_quiet(tmp_path: Path) -> None:
+    made = bench(tmp_path, card("x"), card("y"))
+    made.answers("x", spread("h", 101) | spread("m", 601))
+    made.answers("y", spread("h", 203) | spread("m", 707))
+    assert scoring.warnings(scoring.score(made.edition)) == []
+
+
+def test_a_direction_that_looks_inverted(tmp_path: Path) -> None:
+    human = {"meaning": "probability", "direction": "human", "low": "0", "high": "1"}
+    made = bench(tmp_path, card("x"), card("y", operator="<=", scale=human), card("z", operator="<=", scale=human))
+    made.answers("x", spread("h", 601) | spread("m", 101))
+    made.answers("y", spread("h", 103) | spread("m", 703))
+    made.answers("z", spread("h", 707) | spread("m", 107))
+    assert told(made, "direction") == [
+        Notice(
+            "direction",
+            "x",
+            None,
+            "looks inverted: human texts score above AI texts, and its card says that a higher number speaks for AI",
+        ),
+        Notice(
+            "direction",
+            "y",
+            None,
+            "looks inverted: AI texts score above human texts, and its card says that a higher number speaks for a human",
+        ),
+    ]
+
+
+def test_one_score_for_all_is_uninformative_and_not_inverted(tmp_path: Path) -> None:
+    made = bench(tmp_path, card("x"))
+    made.answers("x", dict.fromkeys([*spread("h", 0), *spread("m", 0)], "1.0"))
+    assert told(made, "uninformative", "direction") == [
+        Notice("uninformative", "x", None, "gives all 24 texts one score, 1.0")
+    ]
+
+
+def test_ties_at_the_boundary_are_counted_as_numbers(tmp_path: Path) -> None:
+    made = bench(tmp_path, card("x", operator=">"), card("y"))
+    made.answers("x", spread("h", 101) | {"h-00": "0.5", "h-01": "0.500", "m-00": "5e-1", "m-01": "0.5000000000000001"})
+    made.answers("y", spread("h", 103) | {"h-00": "0.5", "m-00": "0.51"})
+    assert told(made, "tie") == [
+        Notice("tie", "x", "A", "2 scores stand exactly at the boundary, 0.5, and are not called AI"),
+        Notice("tie", "x", "C", "one score stands exactly at the boundary, 0.5, and is not called AI"),
+        Notice("tie", "y", "A", "one score stands exactly at the boundary, 0.5, and is called AI"),
+    ]
+
+
+def test_two_names_for_one_product(tmp_path: Path) -> None:
+    made = bench(tmp_path, card("a"), card("b"), card("c"))
+    made.answers("a", spread("h", 101) | spread("m", 601))
+    near = {name: f"{score}009" for name, score in (spread("h", 101) | spread("m", 601)).items()}
+    made.answers("b", near | {"m-00": "0.2", "m-01": "0.2", "m-02": "0.2"})
+    made.answers("c", spread("h", 131) | spread("m", 633))
+    assert told(made, "alike") == [
+        Notice("alike", "a", "A", "agrees with b on 12 of 12 scores: perhaps one product under two names")
+    ]
+
+
+def test_agreement_at_an_end_of_the_scale_says_nothing(tmp_path: Path) -> None:
+    made = bench(tmp_path, card("a"), card("b"))
+    made.answers("a", dict.fromkeys(spread("h", 0), "0.000001") | spread("m", 601))
+    made.answers("b", dict.fromkeys(spread("h", 0), "0.000002") | spread("m", 713))
+    assert told(made, "alike") == []
+
+
+def test_the_same_numbers_on_scales_without_ends(tmp_path: Path) -> None:
+    open_ended = {"meaning": "distance", "direction": "ai"}
+    made = bench(tmp_path, card("a", scale=open_ended), card("b", scale=open_ended), card("c", scale=open_ended))
+    made.answers("a", spread("h", 101))
+    made.answers("b", spread("h", 101))
+    made.answers("c", {name: f"{score}000001" for name, score in spread("h", 101).items()})
+    assert [(notice.detector, notice.message.split()[2]) for notice in told(made, "alike")] == [("a", "b")]
+
+
+def test_fewer_digits_in_one_arm(tmp_path: Path) -> None:
+    made = bench(tmp_path, card("x"))
+    long = {name: f"{score}4142135623731" for name, score in spread("m", 601).items()}
+    made.answers("x", {name: score[:4] for name, score in spread("h", 101).items()} | long)
+    assert told(made, "digits") == [
+        Notice("digits", "x", "A", "shows about 2 digits here and about 16 in C: perhaps another version")
+    ]
+
+
+def test_an_arm_that_was_never_run_and_a_text_that_was_another(tmp_path: Path) -> None:
+    made = bench(tmp_path, card("x"), card("y"))
+    made.journal(
+        "x",
+        *(
+            line
+            for n in range(3)
+            for line in made.scanned(f"h-{n:02d}", state="declined", reason=OTHER_TEXT, version="2")
+        ),
+        *made.scanned("m-00", score="0.9", version="1"),
+        *made.scanned("m-01", state="declined", reason=OTHER_TEXT, version="1"),
+    )
+    assert told(made, "not run", "other text") == [
+        Notice("not run", "y", "A", "was never run on this arm: none of its 12 texts"),
+        Notice("not run", "y", "C", "was never run on this arm: none of its 12 texts"),
+        Notice("other text", "x", "A", "scanned another text than the one it was given in 3 of 12"),
+        Notice("other text", "x", "C", "(version 1) scanned another text than the one it was given in 1 of 12"),
+    ]

@@ -1,0 +1,114 @@
+"""Evidence files: lines that come back as they went in, numbering, the unread end, unfinished lines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from penmark import canon, evidence, study
+from penmark.errors import PenmarkError, ServiceError
+from penmark.evidence import Kept
+
+
+def kept(document: str, body: bytes = b'{"score":1}', attempt: int = 1) -> Kept:
+    return Kept("zippy", document, attempt, body, canon.sha256(body))
+
+
+@settings(max_examples=100)
+@given(st.binary(max_size=200) | st.text(st.characters(exclude_categories=["Cs"])).map(str.encode))
+def test_every_body_comes_back_byte_for_byte(body: bytes) -> None:
+    written = canon.encode(evidence.line(kept("a", body)))
+    assert evidence.parse(canon.decode(written, place="x"), place="x") == kept("a", body)
+    assert json.loads(written)["encoding"] == ("utf-8" if _is_text(body) else "base64")
+
+
+def _is_text(body: bytes) -> bool:
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"body": 1},
+        {"encoding": "latin-1"},
+        {"encoding": "base64", "body": "é"},
+        {"attempt": "1"},
+        {"attempt": True},
+        {"more": 1},
+    ],
+)
+def test_other_lines_are_refused(change: dict[str, object]) -> None:
+    with pytest.raises(PenmarkError, match="place:7"):
+        evidence.parse(evidence.line(kept("a")) | change, place="place:7")
+    with pytest.raises(PenmarkError):
+        evidence.parse([], place="x")
+
+
+def test_files_are_numbered_from_one_and_hold_so_many_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evidence, "MAX_LINES", 4)
+    names = [f"{n:02d}" for n in range(11)]
+    writer = evidence.Writer(tmp_path, "zippy")
+    writer.append([kept(name) for name in names[:6]])
+    evidence.Writer(tmp_path, "zippy").append([kept(name) for name in names[6:]])
+    assert [path.name for path in evidence.files(tmp_path, "zippy")] == [f"zippy-000{n}.jsonl" for n in (1, 2, 3)]
+    assert [len(study.read(path).splitlines()) for path in evidence.files(tmp_path, "zippy")] == [4, 4, 3]
+    assert [item.document for item in evidence.read(tmp_path, "zippy")] == names
+
+
+def test_detectors_whose_names_begin_alike_are_not_mixed(tmp_path: Path) -> None:
+    for stem, name in (("zippy", "zippy"), ("zippy.1of2", "zippy"), ("zippy-0001", "other"), ("zippy-2", "other")):
+        evidence.Writer(tmp_path, stem).append([kept("a")._replace(detector=name, document=stem)])
+    assert [item.document for item in evidence.read(tmp_path, "zippy")] == ["zippy", "zippy.1of2"]
+    assert [path.name for path in evidence.files(tmp_path, "zippy-2")] == ["zippy-2-0001.jsonl"]
+    evidence.Writer(tmp_path, "zippy.1of3").append([kept("b")._replace(detector="zippy.1of3")])
+    assert [item.document for item in evidence.read(tmp_path, "zippy")] == ["zippy", "zippy.1of2"]
+
+
+def test_the_unread_end_spans_files_and_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evidence, "MAX_LINES", 3)
+    monkeypatch.setattr(evidence, "_BLOCK", 64)
+    writer = evidence.Writer(tmp_path, "zippy")
+    writer.append([kept(f"{n}", b"x" * (n * 50)) for n in range(8)])
+    for read_to in range(9):
+        unread = writer.unread(lambda document, attempt, read_to=read_to: int(document) < read_to)  # type: ignore[misc]
+        assert [item.document for item in unread] == [f"{n}" for n in range(read_to, 8)]
+    assert evidence.Writer(tmp_path / "none", "zippy").unread(lambda document, attempt: False) == []
+
+
+def test_dropped_lines_go_to_torn_and_what_follows_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evidence, "MAX_LINES", 3)
+    writer = evidence.Writer(tmp_path, "zippy")
+    writer.append([kept(f"{n}") for n in range(7)])
+    whole = study.read(tmp_path / "zippy-0002.jsonl")
+    writer.drop(writer.unread(lambda document, attempt: int(document) < 4))
+    writer.append([kept("new")])
+    assert [item.document for item in evidence.read(tmp_path, "zippy")] == ["0", "1", "2", "3", "new"]
+    torn = study.read(tmp_path / "zippy-0002.jsonl.torn")
+    assert sorted(torn.splitlines()) == sorted(whole.splitlines()[1:])
+
+
+@pytest.mark.parametrize("cut", [1, 10, 70, 150])
+def test_an_unfinished_last_line_is_moved_aside(tmp_path: Path, cut: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evidence, "_BLOCK", 16)
+    evidence.Writer(tmp_path, "zippy").append([kept("a"), kept("b")])
+    path = tmp_path / "zippy-0001.jsonl"
+    whole = study.read(path)
+    first = whole.index(b"\n") + 1
+    path.write_bytes(whole[: first + cut])
+    evidence.Writer(tmp_path, "zippy").append([kept("c")])
+    assert [item.document for item in evidence.read(tmp_path, "zippy")] == ["a", "c"]
+    assert study.read(tmp_path / "zippy-0001.jsonl.torn") == whole[first : first + cut]
+
+
+def test_a_folder_that_cannot_be_written_is_a_service_error(tmp_path: Path) -> None:
+    (tmp_path / "evidence").write_bytes(b"a file stands in the way")
+    with pytest.raises(ServiceError):
+        evidence.Writer(tmp_path / "evidence", "zippy").append([kept("a")])

@@ -1,0 +1,72 @@
+"""From an answer to a reading."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.acting import CARD
+
+from penmark import cards, reading
+from penmark.reading import Asked, Judged
+from penmark.records import Card, Reading
+
+
+@pytest.fixture(scope="module")
+def card(tmp_path_factory: pytest.TempPathFactory) -> Card:
+    path: Path = tmp_path_factory.mktemp("cards") / "acting.yaml"
+    path.write_text(CARD)
+    return cards.load(path)
+
+
+def body(**fields: object) -> bytes:
+    return json.dumps({"score": 0.5, "text": "the text"} | fields).encode()
+
+
+@pytest.mark.parametrize(
+    ("given", "declined", "state", "reason"),
+    [
+        (body(), None, "answered", None),
+        (body(), "it would not say", "answered", None),  # a shown verdict is final
+        (body(score=None), "it would not say", "declined", "it would not say"),
+        (body(score=None), None, "declined", "nothing in the answer where the card looks for it"),
+        (body(text="the text "), None, "declined", "other text scanned"),
+        (body(text="the text "), "it would not say", "declined", "other text scanned"),
+        (body(text=None), None, "answered", None),
+        (b"", None, "declined", "the answer is not JSON: Expecting value (character 0)"),
+        (b"<html>", "a page, not an answer", "declined", "a page, not an answer"),
+    ],
+)
+def test_the_state_follows_from_the_answer(
+    card: Card, given: bytes, declined: str | None, state: str, reason: str | None
+) -> None:
+    judged = reading.judge(card, given, "the text", declined)
+    assert (judged.state, judged.reason) == (state, reason)
+
+
+@settings(max_examples=50)
+@given(st.text())
+def test_a_reason_is_one_short_line_that_can_be_written(words: str) -> None:
+    said = reading.reason(words)
+    assert len(said) <= reading.MAX_REASON
+    assert "\n" not in said
+    said.encode()
+
+
+def test_the_line_is_a_reading_of_the_format(card: Card) -> None:
+    asked = Asked("a", "0" * 64, 1, "scan", "2026-11-30T00:00:00Z", "2.0")
+    line = reading.line(
+        asked, reading.judge(card, body(), "the text"), at=reading.now(), got_at=reading.now(), evidence_sha256=None
+    )
+    assert Reading.model_validate({k: v for k, v in line.items() if k not in ("kind", "at")}).score == "0.5"
+    failed = reading.line(
+        asked, Judged("failed", "why", reading.NOTHING), at=reading.now(), got_at=None, evidence_sha256=None
+    )
+    assert Reading.model_validate({k: v for k, v in failed.items() if k not in ("kind", "at")}).displayed is None
+
+
+def test_times_are_utc_with_microseconds() -> None:
+    assert reading.stamp(1_700_000_000.25) == "2023-11-14T22:13:20.250000Z"
