@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def detector(name: str, **further: Any) -> dict[str, Any]:
 
 def frozen(
     root: Path,
-    texts: dict[str, str | bytes],
+    texts: Mapping[str, str | bytes],
     *detectors: dict[str, Any],
     cards: dict[str, str] | None = None,
     fields: dict[str, dict[str, Any]] | None = None,

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tests.frozen_study import SALT, attested, detector, frozen
 
-from penmark import canon, frozen as room, study
+from penmark import canon, study
+from penmark import frozen as room
 from penmark.errors import PenmarkError
 from penmark.frozen import Documents
 from penmark.records import Document

@@ -145,10 +145,59 @@ class Refinding(Protocol):
     def again(self, locator: dict[str, str]) -> Found: ...
 
 
-class Generator(Protocol):
-    """Made by ``factory(options)``. Writes one text for one prompt."""
+class Prepared(NamedTuple):
+    """A request for a text as it will leave, its secrets apart. ``body``: the exact bytes.
 
-    def write(self, prompt: str) -> Draft: ...
+    ``settings``: what is sent beside model and prompt, as it is called there; ``not_honoured``: settings that were
+    asked for and are not sent, since the provider has none of that name.
+    """
+
+    method: str
+    url: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    settings: dict[str, str]
+    not_honoured: tuple[str, ...]
+
+
+class Written(NamedTuple):
+    """What a model wrote, word for word from the answer, and what the answer says about it.
+
+    ``text``: None where the answer holds none, with the reason in ``remark``. ``cut``, ``refused``: what the finish
+    reason (raw) or the provider's own field means. ``body``: the answer's bytes as they may be kept, without secrets.
+    ``sent_at``, ``got_at``: seconds since 1970.
+    """
+
+    text: str | None
+    finish_reason: str | None
+    cut: bool
+    refused: bool
+    remark: str | None
+    model: str | None
+    answer_id: str | None
+    request_id: str | None
+    fingerprint: str | None
+    tokens_read: int | None
+    tokens_written: int | None
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    sent_at: float
+    got_at: float
+
+
+class Generator(Protocol):
+    """Made by ``factory(options)``: ``model``, ``key`` (the name of an environment variable), ``settings.NAME`` and its own.
+
+    ``local``: runs on this machine, and costs nothing. ``prepare`` sends nothing; ``write`` asks once, for one text,
+    and raises UnansweredError where none came. One instance serves one thread.
+    """
+
+    local: bool
+
+    def prepare(self, prompt: str) -> Prepared: ...
+
+    def write(self, prepared: Prepared) -> Written: ...
 
 
 class Attack(Protocol):
@@ -166,6 +215,12 @@ def detector(name: str) -> Callable[[dict[str, str]], Detector]:
 def source(name: str) -> Callable[[dict[str, str]], Source]:
     """The factory of a source plugin; errors as for ``detector``."""
     factory: Callable[[dict[str, str]], Source] = _load(SOURCES, name)
+    return factory
+
+
+def generator(name: str) -> Callable[[dict[str, str]], Generator]:
+    """The factory of a generator plugin; errors as for ``detector``."""
+    factory: Callable[[dict[str, str]], Generator] = _load(GENERATORS, name)
     return factory
 
 

@@ -28,6 +28,7 @@ from penmark.records import (
     Generated,
     Provenance,
     Record,
+    Rejected,
     Session,
     Transformed,
 )
@@ -43,10 +44,13 @@ class Shortfall(NamedTuple):
 
 
 _ADAPTER: TypeAdapter[Provenance] = TypeAdapter(Provenance)
+_REJECTED: TypeAdapter[tuple[Rejected, ...]] = TypeAdapter(tuple[Rejected, ...])
 _INTEGERS = {
-    *("operations", "active_minutes", "pastes", "largest_insert_percent", "word_target", "words_changed", "draft_words")
+    *("operations", "active_minutes", "pastes", "largest_insert_percent", "word_target", "words_changed", "draft_words"),
+    *("attempt", "tokens_read", "tokens_written"),
 }
 _TRUTHS = {"adult", "publish"}
+_LISTS = {"vendors", "not_honoured"}
 _DATES = {"evidence_date", "written_on", "generated_on"}
 _SETTING, _LOCATOR = "settings.", "locator."
 _SALT = re.compile(r"[0-9a-f]{64}")
@@ -216,10 +220,12 @@ class _Reader:
         if name in _TRUTHS:
             truth = {"true": True, "yes": True, "false": False, "no": False}.get(text.strip().lower())
             return truth if truth is not None else self._wrong(name, text, "is neither true nor false")
-        if name == "vendors":
+        if name in _LISTS:
             return tuple(part.strip() for part in text.split(";") if part.strip() != "")
         if name == "settings":
             return self._settings(text)
+        if name == "rejected_before":
+            return self._rejected(text)
         if name in _DATES:
             try:
                 if len(text) == 10:
@@ -238,6 +244,13 @@ class _Reader:
         if isinstance(value, dict) and all(isinstance(v, str) for v in value.values()):
             return value
         return self._wrong("settings", text, "is not a JSON object of strings")
+
+    def _rejected(self, text: str) -> Any:
+        try:
+            value = _REJECTED.validate_json(text)
+        except ValidationError:
+            return self._wrong("rejected_before", text, "is not a JSON list of rejected texts")
+        return value
 
     def _wrong(self, name: str, text: str, fact: str) -> None:
         shown = text if len(text) <= 60 else text[:60] + "…"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
-from penmark import cards
+from penmark import cards, quoting
 from penmark.cards import Extracted
 from penmark.errors import PenmarkError
 from penmark.records import Card
@@ -24,7 +24,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 class Judged(NamedTuple):
-    """State of the pair (``answered``, ``declined`` or ``failed``), the reason unless answered, and what stands in it."""
+    """State of the pair (``answered``, ``declined`` or ``failed``), what stands in the answer, and the reason: why there
+    is none, or a remark on one (``remarked``)."""
 
     state: Literal["answered", "declined", "failed"]
     reason: str | None
@@ -46,6 +47,17 @@ def judge(card: Card, body: bytes, text: str, declined: str | None = None) -> Ju
     if found.displayed is None:
         return Judged("declined", declined or NO_ANSWER, found)
     return Judged("answered", None, found)
+
+
+def remarked(judged: Judged, card: Card, body: bytes, text: str) -> Judged:
+    """``judged``, with the remark on how the answer quotes the text, where it is answered. It changes no state.
+
+    Not for attested texts: nothing that is published may tell the length of a text that is withheld.
+    """
+    if judged.state != "answered":
+        return judged
+    said = quoting.remark(body, text, card.answer.text)
+    return judged._replace(reason=None if said is None else reason(said))
 
 
 def reason(words: str) -> str:

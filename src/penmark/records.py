@@ -20,6 +20,8 @@ Verdict = Literal["ai", "human", "mixed", "assisted", "uncertain"]
 Grade = Literal["archived", "released", "witnessed", "recorded", "stated"]
 Operator = Literal[">", ">=", "<", "<="]
 Beyond = Literal["refuses", "answers all the same", "cuts silently", "unknown"]
+Gate = Literal["empty", "refused", "cut off", "error message", "prompt residue", "word limits"]
+"""Why a text that a model wrote is not taken into an arm."""
 Mark = Literal["documented", "transcribed", "seen", "inferred", "guess"]
 """How a fact is known: by the vendor's own pages, a copy of them, client code or captured answers, reasoning, or not."""
 
@@ -50,6 +52,11 @@ class Record(BaseModel):
 def _empty(value: object) -> bool:
     """True for fields that are not written where they say nothing, so that what was sealed before they existed stays whole."""
     return value is None or value == () or value == {}
+
+
+def _unsaid(value: object) -> bool:
+    """As ``_empty``, for fields in which an empty list says something."""
+    return value is None
 
 
 # --- the promise ---------------------------------------------------------------------------------------------------
@@ -118,11 +125,35 @@ class Evidence(Record):
     stated: tuple[Digest, ...] = Field(default=(), exclude_if=_empty)
 
 
+class Environment(Record):
+    """A secret by the name of the environment variable that holds it. Its value is never recorded."""
+
+    env: Secret
+
+
+class TokenPrice(Record):
+    """What ``per`` tokens cost: those that a model reads, and those that it writes (what it thinks before included)."""
+
+    read: Decimals
+    written: Decimals
+    currency: str
+    per: int = Field(default=1_000_000, ge=1)
+
+
 class Model(Record):
-    """One model of an AI arm, as asked for."""
+    """One model of an AI arm, as asked for.
+
+    ``plugin``: the generator that asks (else the one that is called like the provider); ``options`` are its own.
+    ``settings``: what is sent beside the prompt; a default is a setting that is not sent.
+    """
 
     provider: str
     model: str
+    plugin: str | None = Field(default=None, exclude_if=_empty)
+    options: dict[str, str] = Field(default={}, exclude_if=_empty)
+    key: Environment | None = Field(default=None, exclude_if=_empty)
+    settings: dict[str, str] = Field(default={}, exclude_if=_empty)
+    price: TokenPrice | None = Field(default=None, exclude_if=_empty)
 
 
 class Style(Record):
@@ -132,13 +163,28 @@ class Style(Record):
     prompt: str
 
 
+class Drafting(Record):
+    """How a model drafts the topic line of a human text; ``prompt`` is the wording with ``{text}`` left open."""
+
+    model: Model
+    prompt: str
+
+
 class Generation(Record):
-    """How an AI arm is made."""
+    """How an AI arm is made (docs/corpus.md).
+
+    ``gates``: why a text is not taken (all gates, where it is not said); ``replacement``: what then happens at its place
+    of the grid (the next topic, where it is not said); ``attempts``: texts asked for at one place, at most (else 3).
+    """
 
     models: tuple[Model, ...]
     styles: tuple[Style, ...]
     temperature: str = "not sent"
     topics_from: tuple[ArmName, ...] = ()
+    topics: Drafting | None = Field(default=None, exclude_if=_unsaid)
+    gates: tuple[Gate, ...] | None = Field(default=None, exclude_if=_unsaid)
+    replacement: Literal["next topic of the draw", "none"] | None = Field(default=None, exclude_if=_unsaid)
+    attempts: int | None = Field(default=None, ge=1, le=20, exclude_if=_unsaid)
 
 
 class Budget(Record):
@@ -286,12 +332,6 @@ class Protocol(Record):
 
 
 # --- cards ---------------------------------------------------------------------------------------------------------
-
-
-class Environment(Record):
-    """A secret by the name of the environment variable that holds it. Its value is never recorded."""
-
-    env: Secret
 
 
 class Send(Record):
@@ -580,8 +620,23 @@ class Attested(Record):
         return self
 
 
+class Rejected(Record):
+    """What was asked for before at the same place of the grid and is not in the arm. ``in doubt``: its answer was lost."""
+
+    gates: tuple[Literal[Gate, "in doubt"], ...] = Field(min_length=1)
+    topic: str
+    matched: str
+    words: int | None = None
+    text_sha256: Digest | None = None
+    response_sha256: Digest | None = None
+
+
 class Generated(Record):
-    """Text that a model wrote. ``settings`` are those that were sent: a default is a setting not sent."""
+    """Text that a model wrote. ``settings`` are those that were sent: a default is a setting not sent.
+
+    ``not_honoured``: promised settings that the provider does not take. ``attempt``: the sending of this prompt that was
+    answered. ``rejected_before``: what was asked for at this place of the grid and is not in the arm.
+    """
 
     kind: Literal["generated"] = "generated"
     grade: Literal["recorded", "stated"]
@@ -599,6 +654,13 @@ class Generated(Record):
     response_sha256: Digest | None = None
     word_target: int | None = None
     note: str = ""
+    attempt: int | None = Field(default=None, ge=1, exclude_if=_empty)
+    answer_id: str | None = Field(default=None, exclude_if=_empty)
+    fingerprint: str | None = Field(default=None, exclude_if=_empty)
+    tokens_read: int | None = Field(default=None, ge=0, exclude_if=_empty)
+    tokens_written: int | None = Field(default=None, ge=0, exclude_if=_empty)
+    not_honoured: tuple[str, ...] = Field(default=(), exclude_if=_empty)
+    rejected_before: tuple[Rejected, ...] = Field(default=(), exclude_if=_empty)
 
     @model_validator(mode="after")
     def _recorded(self) -> Generated:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.acting import CARD
@@ -19,7 +20,7 @@ SEEN = CARD.replace("name: acting", "name: seen").replace("{by: plugin, plugin: 
 LONG = "A text that is long enough to be told from others by its first words, and holds one sentence."
 
 
-def made(tmp_path: Path, **further: object) -> tuple[Study, Edition]:
+def made(tmp_path: Path, **further: Any) -> tuple[Study, Edition]:
     texts: dict[str, str | bytes] = {"a": LONG, "b": "text two"}
     return frozen(tmp_path / "study", texts, detector("seen", surface="web"), cards={"seen": SEEN}, **further)
 

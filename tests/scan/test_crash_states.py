@@ -5,6 +5,7 @@ Beside ``test_crash``, which kills a real process at random moments; here no mom
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import sys
@@ -65,7 +66,7 @@ def states(place: Study, edition: Edition, monkeypatch: pytest.MonkeyPatch) -> l
 def within(found: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Each state, and three inside the write that led to it: its first byte, its middle, all but its last byte."""
     cuts = {found[0]}
-    for (j0, e0), (j1, e1) in zip(found, found[1:], strict=False):
+    for (j0, e0), (j1, e1) in itertools.pairwise(found):
         cuts |= {(j, e) for j in {j0 + 1, (j0 + j1) // 2, j1 - 1, j1} for e in (e0,) if j0 < j <= j1}
         cuts |= {(j1, e) for e in {e0 + 1, (e0 + e1) // 2, e1 - 1, e1} if e0 < e <= e1}
     return sorted(cuts)

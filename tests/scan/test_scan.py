@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ def kinds(edition: Edition, name: str = "acting") -> list[str]:
 
 
 def made(
-    tmp_path: Path, texts: dict[str, str | bytes], *detectors: dict[str, Any], **further: Any
+    tmp_path: Path, texts: Mapping[str, str | bytes], *detectors: dict[str, Any], **further: Any
 ) -> tuple[Study, Edition]:
     return frozen(tmp_path / "study", texts, *detectors, **further)
 
@@ -76,11 +76,11 @@ def test_each_document_is_asked_about_once_in_the_sealed_order(tmp_path: Path) -
     start = found.starts[0]
     assert start["card_sha256"] == canon.sha256(study.read(edition.sealed_card("acting")))
     assert start["plugin"]["distribution"] == "acting-detector"
-    for name, reading in readings(edition).items():
-        assert reading["state"] == "answered"
-        assert reading["address"] == canon.sha256(texts[name].encode())
-        assert reading["sent_at"] <= reading["got_at"]
-        assert (reading["version"], reading["version_asked"]) == ("2.0", "2.0")
+    for name, row in readings(edition).items():
+        assert row["state"] == "answered"
+        assert row["address"] == canon.sha256(texts[name].encode())
+        assert row["sent_at"] <= row["got_at"]
+        assert (row["version"], row["version_asked"]) == ("2.0", "2.0")
 
 
 def test_the_evidence_holds_each_answer_word_for_word_in_the_order_of_the_readings(tmp_path: Path) -> None:
@@ -131,9 +131,9 @@ def test_what_a_plugin_does_has_one_state_and_a_reason(
 ) -> None:
     place, edition = made(tmp_path, {"x": text, "y": "a plain text"})
     [ended] = scanned(place, edition)
-    reading = readings(edition)["x"]
-    assert (reading["state"], reading["reason"]) == (state, reason)
-    assert (reading["evidence_sha256"] is not None) is kept
+    row = readings(edition)["x"]
+    assert (row["state"], row["reason"]) == (state, reason)
+    assert (row["evidence_sha256"] is not None) is kept
     assert {item.document for item in evidence.read(edition.evidence, "acting")} == ({"x", "y"} if kept else {"y"})
     assert readings(edition)["y"]["state"] == "answered"
     assert ended.tally.failed == (state == "failed")
@@ -180,7 +180,7 @@ def test_what_is_not_scannable_is_skipped_with_its_reason_and_never_sent(tmp_pat
         "unsaid": {"language": None},
     }
     texts = {"fr": "texte", "long": "word " * 1001, "mine": "my own words", "shy": "my secret words", "unsaid": "plain"}
-    place, edition = made(tmp_path, dict(texts), detector("acting", settings={"log": str(log)}), fields=fields)
+    place, edition = made(tmp_path, texts, detector("acting", settings={"log": str(log)}), fields=fields)
     [ended] = scanned(place, edition)
     assert dict(journal_of(edition).skipped.select("document", "reason").iter_rows()) == {
         "fr": "language fr, not en",
@@ -209,7 +209,7 @@ def test_several_detectors_scan_side_by_side_and_only_the_named_ones(tmp_path: P
 
 def test_a_hung_detector_holds_up_nobody_and_its_pair_is_in_doubt(tmp_path: Path) -> None:
     texts = {f"{n}": f"text {n}" for n in range(6)} | {"h": "hang 30"}
-    place, edition = made(tmp_path, dict(texts), detector("acting"), detector("coin"))
+    place, edition = made(tmp_path, texts, detector("acting"), detector("coin"))
     acting, coin = scanned(place, edition, patience=0.3)
     assert coin.counts["answered"] == 7
     assert acting.in_doubt == ["h"]
@@ -224,7 +224,7 @@ def test_a_hung_detector_holds_up_nobody_and_its_pair_is_in_doubt(tmp_path: Path
 
 def test_a_pair_in_doubt_is_asked_again_only_where_the_promise_allows_it(tmp_path: Path) -> None:
     texts = {"h": "hang 1.5", "x": "plain"}
-    place, edition = made(tmp_path, dict(texts), detector("acting"), ask_again_in_doubt=True)
+    place, edition = made(tmp_path, texts, detector("acting"), ask_again_in_doubt=True)
     [first] = scanned(place, edition, patience=0.3)
     assert (first.in_doubt, first.counts["to_ask"] > 0) == ([], True)
     [second] = scanned(place, edition)
@@ -236,9 +236,7 @@ def test_a_pair_in_doubt_is_asked_again_only_where_the_promise_allows_it(tmp_pat
 def test_a_changed_version_stops_the_lane_or_becomes_a_second_one(tmp_path: Path, policy: str) -> None:
     names = sorted((f"{n:02d}" for n in range(12)), key=lambda name: canon.rank(SEED, "scan", name))
     texts = {name: f"text {name}" for name in names} | {names[4]: "new-version it"}
-    place, edition = made(
-        tmp_path, dict(texts), detector("acting", settings={"seconds": "0.03"}), on_version_change=policy
-    )
+    place, edition = made(tmp_path, texts, detector("acting", settings={"seconds": "0.03"}), on_version_change=policy)
     [ended] = scanned(place, edition)
     assert readings(edition)[names[4]]["version"] == "3.0"
     what = f"the version changed from 2.0 to 3.0 (document {names[4]}); the promise says: {policy}"
@@ -262,7 +260,7 @@ def test_a_version_other_than_the_promised_one_is_a_change(tmp_path: Path) -> No
 
 def test_shards_share_the_work_and_ask_each_document_once(tmp_path: Path) -> None:
     texts = {f"{n:03d}": f"text {n}" for n in range(25)}
-    place, edition = made(tmp_path, dict(texts))
+    place, edition = made(tmp_path, texts)
     order = sorted(texts, key=lambda name: canon.rank(SEED, "scan", name))
     for part in (2, 1, 3):
         [ended] = scanned(place, edition, shard=f"{part}/3")
@@ -424,7 +422,7 @@ def test_bytes_are_sent_as_they_are_stored(tmp_path: Path) -> None:
 
 def test_sharded_texts_are_found_by_address_whatever_their_order(tmp_path: Path) -> None:
     texts = {f"{n}": f"text {n}" for n in range(12)}
-    place, edition = made(tmp_path, dict(texts))
+    place, edition = made(tmp_path, texts)
     by_address = sorted((canon.sha256(raw.encode()), raw) for raw in texts.values())
     for loose in place.arm("A").glob("*.txt"):
         loose.unlink()
@@ -454,7 +452,7 @@ def cut(edition: Edition, keep: Callable[[list[bytes]], list[bytes]]) -> None:
 def test_an_answer_on_disk_without_its_reading_becomes_one(tmp_path: Path) -> None:
     log = tmp_path / "log"
     texts = {f"{n}": f"text {n}" for n in range(5)} | {"5": "other it"}
-    place, edition = made(tmp_path, dict(texts), detector("acting", settings={"log": str(log)}))
+    place, edition = made(tmp_path, texts, detector("acting", settings={"log": str(log)}))
     scanned(place, edition)
     whole = readings(edition)
     lost = journal_of(edition).readings["document"].to_list()[-2:]
@@ -482,7 +480,7 @@ def test_an_answer_on_disk_without_its_reading_becomes_one(tmp_path: Path) -> No
 def test_sent_without_an_answer_on_disk_is_in_doubt_and_not_asked_again(tmp_path: Path) -> None:
     log = tmp_path / "log"
     texts = {f"{n}": f"text {n}" for n in range(5)}
-    place, edition = made(tmp_path, dict(texts), detector("acting", settings={"log": str(log)}))
+    place, edition = made(tmp_path, texts, detector("acting", settings={"log": str(log)}))
     scanned(place, edition)
     last = journal_of(edition).readings["document"].to_list()[-1]
     cut(edition, lambda lines: lines[:-2])
@@ -534,7 +532,7 @@ def test_evidence_that_was_changed_does_not_become_a_reading(tmp_path: Path) -> 
 
 def test_a_stopped_scan_finishes_what_is_in_flight_and_goes_on_later(tmp_path: Path) -> None:
     texts = {f"{n:02d}": f"text {n}" for n in range(30)}
-    place, edition = made(tmp_path, dict(texts), detector("acting", settings={"seconds": "0.03"}))
+    place, edition = made(tmp_path, texts, detector("acting", settings={"seconds": "0.03"}))
     with opening.opened(place, edition, []) as scan:
         count = iter(range(100))
         [ended] = scan.run(lambda lane, part: scan.stop() if next(count) == 5 else None)
@@ -549,7 +547,7 @@ def test_a_stopped_scan_finishes_what_is_in_flight_and_goes_on_later(tmp_path: P
 
 def test_a_full_disk_ends_the_lane_with_an_intact_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = {f"{n:02d}": f"text {n}" for n in range(30)}
-    place, edition = made(tmp_path, dict(texts))
+    place, edition = made(tmp_path, texts)
     real, calls = evidence.Writer.append, iter(range(100))
 
     def full(self: evidence.Writer, kept: Any) -> None:
@@ -571,7 +569,7 @@ def test_a_full_disk_ends_the_lane_with_an_intact_journal(tmp_path: Path, monkey
 
 def test_a_group_grows_only_while_calls_are_quick(tmp_path: Path) -> None:
     texts = {f"{n:02d}": f"text {n}" for n in range(8)}
-    place, edition = made(tmp_path, dict(texts), detector("acting", settings={"seconds": "0.03"}))
+    place, edition = made(tmp_path, texts, detector("acting", settings={"seconds": "0.03"}))
     scanned(place, edition)
     told = [kind for kind in kinds(edition) if kind in ("sent", "reading")]
     assert told == ["sent", "reading"] * 8

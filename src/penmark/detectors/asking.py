@@ -212,7 +212,7 @@ class Call:
             except PenmarkError:
                 why = None  # whoever reads the answer says what is wrong with it
             if why is not None:
-                return Declined(why + self._words(reply), reply.clean)
+                return Declined(why, reply.clean)
         return Answer(reply.clean)
 
     def _words(self, reply: Reply) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from penmark import __version__, cards, evidence, frozen, journal, reading, study
+from penmark import __version__, cards, evidence, frozen, journal, quoting, reading, study
 from penmark.errors import Fault, FaultsError, PenmarkError, UsageError, did_you_mean
 from penmark.evidence import Kept
 from penmark.frozen import Documents, Ground, Texts
@@ -23,7 +23,6 @@ from penmark.journal.writing import untear
 from penmark.reading import OTHER_TEXT, Asked, Judged
 from penmark.record import mapping as mappings
 from penmark.record import rows as files
-from penmark.record.echoes import Echoes
 from penmark.record.mapping import POSITION, Mapping
 from penmark.record.rows import Row
 from penmark.records import Head
@@ -77,7 +76,7 @@ def record(place: Study, edition: Edition, path: Path, wanted: Import) -> Record
             rows = files.read(path)
             maker = _Maker(ground, documents, texts, wanted, wanted.mapping or mappings.default(rows[0].body))
             made = maker.make(rows)
-        return _write(ground, wanted.detector, path, made, maker.echoes.told())
+        return _write(ground, wanted.detector, path, made)
 
 
 # --- rows to readings ----------------------------------------------------------------------------------------------
@@ -96,7 +95,6 @@ class _Maker:
         self._card = ground.cards[wanted.detector].card
         self._version_asked = ground.protocol.detector(wanted.detector).version
         self._taken = _taken(ground, wanted.detector)
-        self.echoes = Echoes(self._card.answer.text)
         if mapping.displayed is None:
             _check_card_reads(self._card.answer.text, mapping.text, "text", wanted.detector)
             _check_card_reads(self._card.answer.version, mapping.version, "version", wanted.detector)
@@ -167,10 +165,11 @@ class _Maker:
         read_by = self._field(row, self._mapping.read_by) or self._wanted.by
         typed = self._mapping.displayed is not None
         judged, whole = self._typed(row, text) if typed else (reading.judge(self._card, row.body, text), True)
-        self.echoes.see(row.body, text)
         name = self._documents.ids[position]
         kept = None
         if whole:
+            if not self._documents.attested[position]:
+                judged = reading.remarked(judged, self._card, row.body, text)
             kept = Kept(self._wanted.detector, name, 1, row.body, self._texts.digest(position, row.body))
         asked = Asked(
             document=name,
@@ -235,7 +234,7 @@ def _journals(ground: Ground, detector: str) -> Iterator[journal.Journal]:
             yield found
 
 
-def _write(ground: Ground, detector: str, path: Path, made: list[_Made], notes: list[str]) -> Recorded:
+def _write(ground: Ground, detector: str, path: Path, made: list[_Made]) -> Recorded:
     kept = evidence.Writer(ground.edition.evidence, detector)
     _settle(ground, detector, kept)
     own = ground.edition.journals / journal.file_name(detector)

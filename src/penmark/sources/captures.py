@@ -25,9 +25,9 @@ Unfitness = Literal["redirect", "status", "pdf", "format", "digest", "damaged", 
 
 
 class Capture(NamedTuple):
-    """``status``, ``headers`` (by lower-case name) and ``body`` of the archived answer, as stored; ``digest``: what the archive says it has.
+    """An archived answer. ``at``: when it was captured, as STAMP; ``headers``: by lower-case name; ``body``: as stored.
 
-    ``at``: when it was captured, as STAMP. ``locator``: how it is found again, without ``by``.
+    ``digest``: the one that the archive states. ``locator``: how it is found again, without ``by``.
     """
 
     url: str

@@ -36,15 +36,24 @@ class Mapping:
     def drafts(self, rows: Iterator[Row], folder: Path, faults: list[Fault]) -> Iterator[Draft]:
         """The drafts of the rows; text files are looked for in ``folder``. What is wrong goes to ``faults``."""
         incomplete: list[Fault] = []
-        for row in rows:
-            self._seen.update(row.cells)
-            if any(row.cells.get(column, "") != value for column, value in self.where.items()):
-                continue
-            draft = self._draft(row, folder, faults, incomplete)
+        for row, values in self.chosen(rows):
+            draft = self._draft(row, values, folder, faults, incomplete)
             if draft is not None:
                 yield draft
         # A column that is nowhere is one fault, not one for each row that lacks it.
         faults.extend(self._missing(str(folder)) or incomplete)
+
+    def chosen(self, rows: Iterator[Row]) -> Iterator[tuple[Row, dict[str, str]]]:
+        """The rows that are kept, with their values by NAME."""
+        used = set(self.columns.values())
+        for row in rows:
+            self._seen.update(row.cells)
+            if any(row.cells.get(column, "") != value for column, value in self.where.items()):
+                continue
+            values = {n: v for n, v in row.cells.items() if n not in used and n not in self.columns}
+            values |= {name: row.cells[column] for name, column in self.columns.items() if column in row.cells}
+            values |= {name: value for name, value in self.constants.items() if values.get(name, "") == ""}
+            yield row, values
 
     def _missing(self, place: str) -> list[Fault]:
         wanted = {f"column.{name}": column for name, column in self.columns.items() if column != ""}
@@ -59,11 +68,9 @@ class Mapping:
             if self._seen and column not in self._seen
         ]
 
-    def _draft(self, row: Row, folder: Path, faults: list[Fault], incomplete: list[Fault]) -> Draft | None:
-        used = set(self.columns.values())
-        values = {n: v for n, v in row.cells.items() if n not in used and n not in self.columns}
-        values |= {name: row.cells[column] for name, column in self.columns.items() if column in row.cells}
-        values |= {name: value for name, value in self.constants.items() if values.get(name, "") == ""}
+    def _draft(
+        self, row: Row, values: dict[str, str], folder: Path, faults: list[Fault], incomplete: list[Fault]
+    ) -> Draft | None:
         before = len(faults), len(incomplete)
         name = values.get("id", "")
         if name == "":

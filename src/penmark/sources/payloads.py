@@ -16,7 +16,9 @@ from typing import NamedTuple
 
 MAX_PAGE = 32 * 2**20
 """No page is larger than this, packed or unpacked (bytes)."""
-_STATED = re.compile(r"(?:(sha-?1|sha-?256):)?([0-9A-Za-z]{32}|[0-9A-Fa-f]{40}|[0-9A-Za-z]{52}=*|[0-9A-Fa-f]{64})", re.I)
+_STATED = re.compile(
+    r"(?:(sha-?1|sha-?256):)?([0-9A-Za-z]{32}|[0-9A-Fa-f]{40}|[0-9A-Za-z]{52}=*|[0-9A-Fa-f]{64})", re.I
+)
 _ALGORITHMS = {20: hashlib.sha1, 32: hashlib.sha256}
 
 

@@ -1,6 +1,7 @@
-"""Check 4, corpus: the frozen documents are what the promise asks for, their texts are the frozen texts, nothing was picked.
+"""Check 4, corpus: the frozen documents are what the promise asks for, nothing was picked.
 
-*Reads* manifest.jsonl, texts/, salts.jsonl, seed.json, screening.csv and the order of first ``sent`` lines.
+*Reads* manifest.jsonl, salts.jsonl, seed.json, screening.csv and the order of first ``sent`` lines; the texts by way of
+``texts``. *Never* holds a document of millions whole: what later checks need of it is small.
 """
 
 from __future__ import annotations
@@ -8,20 +9,26 @@ from __future__ import annotations
 import csv
 import io
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+import polars as pl
 from pydantic import ValidationError
 
 from penmark import canon, provenance, study, text
 from penmark.errors import PenmarkError
 from penmark.journal import Journal
 from penmark.records import Arm, Document, Protocol
+from penmark.verify import texts
 from penmark.verify.found import Found
 
-_HEX = re.compile(r"[0-9a-f]{64}\Z")
+_HEX = re.compile(r"[0-9a-f]{64}")
 _FROZEN = "The corpus was changed after the freeze. Ask the publisher for the frozen one."
+_KEYS = frozenset(f.alias or name for name, f in Document.model_fields.items())
+_TWINS = ("duplicate-bytes", "duplicate-text")
+Cells = Counter[tuple[str, tuple[tuple[str, str | None], ...]]]
 
 
 @dataclass
@@ -42,22 +49,34 @@ class Corpus:
         self.withheld.append(document.withheld is not None)
         self.attested.append(document.attested)
 
+    def hidden(self, name: str) -> bool:
+        """Whether a document's text is withheld."""
+        at = self.ids.get(name)
+        return at is not None and bool(self.withheld[at])
+
 
 def corpus(edition: study.Edition, promised: Protocol, known: Corpus, found: Found) -> None:
     """Manifest, texts, provenance, budgets; fills ``known`` with what the later checks need."""
-    _secrets(edition, promised, known, found)
-    wanted: dict[str, list[Document]] = {}
+    _seed(edition, promised, known, found)
+    _salts(edition, known, found)
+    wanted: texts.Wanted = {}
     try:
-        for document in _manifest(edition, promised, known, found):
+        for document in _Manifest(edition, promised, known, found).documents():
             if document.withheld is None:
-                wanted.setdefault(document.address, []).append(document)
+                wanted[document.address] = (*wanted.get(document.address, ()), texts.facts(document))
     except PenmarkError as error:
         found.error(error)
-    _texts(edition, wanted, known, found)
+    salted = [name for name, at in known.ids.items() if known.attested[at] and not known.withheld[at]]
+    if list(known.salts) != salted:
+        odd = sorted(set(known.salts) ^ set(salted))
+        got = f"differs in {', '.join(odd)}" if odd else "is in another order"
+        remedy = "A text without its salt cannot be checked; a salt without its text gives a withheld one away."
+        found.failed("salts.jsonl", got, "a salt for each attested text that is published, in manifest order", remedy)
+    texts.texts(edition, wanted, known.salts, found)
     if withheld := sum(known.withheld):
-        found.not_checked(
-            "texts", f"{withheld} texts are withheld", "Rates over published texts alone can be made from readings.csv."
-        )
+        told = "text is withheld" if withheld == 1 else "texts are withheld"
+        remedy = "Rates over published texts alone can be made from readings.csv."
+        found.not_checked("texts", f"{withheld} {told}", remedy)
     if found.clean:
         found.ok("manifest.jsonl", f"{len(known.addresses)} documents, {len(wanted)} texts as frozen")
 
@@ -87,34 +106,37 @@ def order(journals: Iterable[Journal], known: Corpus, found: Found) -> None:
 # --- secrets -------------------------------------------------------------------------------------------------------
 
 
-def _secrets(edition: study.Edition, promised: Protocol, known: Corpus, found: Found) -> None:
+def _seed(edition: study.Edition, promised: Protocol, known: Corpus, found: Found) -> None:
+    remedy = "The revealed seed is not the promised one. Ask the publisher."
     try:
         value = study.read_json(edition.root / "seed.json")
-        seed = value.get("seed") if isinstance(value, dict) else None
-        if isinstance(seed, str) and _HEX.match(seed):
-            known.seed = bytes.fromhex(seed)
-            got = f"a seed with SHA-256 {canon.sha256(known.seed)}"
-            found.equal(
-                "seed.json",
-                got,
-                f"a seed with SHA-256 {promised.seed_sha256}",
-                "The revealed seed is not the promised one.",
-            )
-            found.equal("seed.json beacon", value.get("beacon"), promised.beacon, "The beacon is the promised one.")
-        else:
-            found.failed("seed.json", "holds no seed", "64 hexadecimal digits", "Get the bundle again.")
-        path = edition.root / "salts.jsonl"
-        for number, line in study.records(path) if path.exists() else []:
-            if (
-                set(line) != {"document", "salt"}
-                or not _HEX.match(str(line["salt"]))
-                or line["document"] in known.salts
-            ):
-                found.failed(
-                    f"salts.jsonl:{number}", "is not one new {document, salt}", "a salt", "Get the bundle again."
-                )
+    except PenmarkError as error:
+        found.error(error)
+        return
+    seed = value.get("seed") if isinstance(value, dict) and set(value) == {"beacon", "seed"} else None
+    if not isinstance(seed, str) or not _HEX.fullmatch(seed):
+        found.failed("seed.json", "holds no seed", '{"beacon": …, "seed": 64 hexadecimal digits}', remedy)
+        return
+    known.seed = bytes.fromhex(seed)
+    got, wanted = canon.sha256(known.seed), promised.seed_sha256
+    found.equal("seed.json", f"a seed with SHA-256 {got}", f"a seed with SHA-256 {wanted}", remedy)
+    found.equal("seed.json beacon", value["beacon"], promised.beacon, "The beacon is the promised one.")
+
+
+def _salts(edition: study.Edition, known: Corpus, found: Found) -> None:
+    path = edition.root / "salts.jsonl"
+    count = 0
+    try:
+        for count, line in study.records(path) if path.exists() else []:
+            name, salt = line.get("document"), line.get("salt")
+            fits = set(line) == {"document", "salt"} and isinstance(name, str) and isinstance(salt, str)
+            if not fits or not _HEX.fullmatch(str(salt)) or name in known.salts:
+                remedy = "Get the bundle again."
+                found.failed(f"salts.jsonl:{count}", "is not one new {document, salt}", "a salt", remedy)
             else:
-                known.salts[str(line["document"])] = bytes.fromhex(line["salt"])
+                known.salts[str(name)] = bytes.fromhex(str(salt))
+        if path.exists() and count == 0:
+            found.failed("salts.jsonl", "is empty", "no file where there is no salt", "Get the bundle again.")
     except PenmarkError as error:
         found.error(error)
 
@@ -122,64 +144,101 @@ def _secrets(edition: study.Edition, promised: Protocol, known: Corpus, found: F
 # --- manifest ------------------------------------------------------------------------------------------------------
 
 
-def _manifest(edition: study.Edition, promised: Protocol, known: Corpus, found: Found) -> Iterator[Document]:
-    arms = {arm.name: (i, arm) for i, arm in enumerate(promised.arms)}
-    counts: Counter[str] = Counter()
-    cells: Counter[tuple[str, tuple[tuple[str, str | None], ...]]] = Counter()
-    late = _told(edition)
-    head: object = None
-    last: tuple[int, str] = (-1, "")
-    for number, line in study.lines(edition.manifest):
-        place = f"manifest.jsonl:{number}"
-        value = canon.decode(line, place=place)
-        if number == 1:
-            head = value
-            continue
+class _Manifest:
+    """One pass over the manifest; every fault of a document is told at its line."""
+
+    def __init__(self, edition: study.Edition, promised: Protocol, known: Corpus, found: Found) -> None:
+        self.edition, self.promised, self.known, self.found = edition, promised, known, found
+        self.arms = {arm.name: (i, arm) for i, arm in enumerate(promised.arms)}
+        self.counts: Counter[str] = Counter()
+        self.cells: Cells = Counter()
+        self.forms, self.places = array("Q"), array("Q")
+        self.told = _told(edition)
+        self.last: tuple[int, str] = (-1, "")
+
+    def documents(self) -> Iterator[Document]:
+        """Each document that is one, in order; raises PenmarkError where a line cannot be read."""
+        head: object = None
+        for number, line in study.lines(self.edition.manifest):
+            place = f"manifest.jsonl:{number}"
+            value = canon.decode(line, place=place)
+            if number == 1:
+                head = value
+            elif not isinstance(value, dict) or value.keys() != _KEYS:
+                odd = sorted(_KEYS ^ value.keys()) if isinstance(value, dict) else ["no object"]
+                self.found.failed(place, f"has not the fields of a document ({', '.join(odd)})", "all of them", _FROZEN)
+            else:
+                yield from self._document(place, line)
+        self._head(head)
+        self._quotas()
+        self._alike()
+
+    def _document(self, place: str, line: bytes) -> Iterator[Document]:
+        found = self.found
         try:
             document = Document.model_validate_json(line)
         except ValidationError as error:
-            found.error(study.validated(place, error.errors()))
-            continue
-        if document.arm not in arms:
+            found.error(study.validated(place, error.errors(include_url=False)))
+            return
+        if document.arm not in self.arms:
             found.failed(place, f"the arm {document.arm}", "an arm of the protocol", _FROZEN)
-            continue
-        at, arm = arms[document.arm]
-        if document.id in known.ids:
+            return
+        at, arm = self.arms[document.arm]
+        if document.id in self.known.ids:
             found.failed(place, f"the id {document.id} again", "each id once", _FROZEN)
-        if (at, document.id) <= last:
+        if (at, document.id) <= self.last:
             found.failed(place, f"{document.arm} {document.id} stands here", "documents sorted by arm and id", _FROZEN)
-        last = (at, document.id)
-        known.add(document)
-        counts[document.arm] += 1
+        self.last = (at, document.id)
+        self.known.add(document)
+        self.counts[document.arm] += 1
         for quota in arm.quotas:
-            cells[document.arm, tuple((k, document.facet(k)) for k in sorted(quota.where))] += 1
-        _sufficient(place, document, arm, late, found)
+            self.cells[document.arm, tuple((k, document.facet(k)) for k in sorted(quota.where))] += 1
+        self._measures(place, document)
+        _sufficient(place, document, arm, self.told, found)
         yield document
-    expected = {
-        "arms": {arm.name: counts[arm.name] for arm in promised.arms},
-        "documents": sum(counts.values()),
-        "edition": promised.edition,
-        "kind": "manifest",
-        "study": promised.study,
-        "word_rule": text.WORD_RULE,
-    }
-    found.equal("manifest.jsonl:1", head, expected, _FROZEN)
-    _quotas(promised, counts, cells, found)
 
+    def _measures(self, place: str, document: Document) -> None:
+        """Nothing outside depends on a withheld attested text; the forms of all others are kept, to find equal ones."""
+        facts = (document.canonical_sha256, document.words, document.characters)
+        if document.attested and document.withheld is not None and facts != (None, None, None):
+            remedy = "Facts of a text that nobody may read give it away."
+            self.found.failed(place, "facts of a withheld attested text", "no digest, words and characters", remedy)
+        if document.canonical_sha256 is not None:
+            self.forms.append(int(document.canonical_sha256[:16], 16))
+            self.places.append(len(self.known.addresses) - 1)
 
-def _quotas(
-    promised: Protocol,
-    counts: Counter[str],
-    cells: Counter[tuple[str, tuple[tuple[str, str | None], ...]]],
-    found: Found,
-) -> None:
-    for arm in promised.arms:
-        found.equal(f"arm {arm.name}", counts[arm.name], arm.documents, "The arm does not have the promised size.")
-        same = Counter(tuple(sorted(quota.where)) for quota in arm.quotas)
-        for quota in arm.quotas:
-            where = tuple((k, quota.where[k]) for k in sorted(quota.where))
-            got = cells[arm.name, where] // same[tuple(sorted(quota.where))]
-            found.equal(f"arm {arm.name}, {dict(where)}", got, quota.documents, "The quota is not met.")
+    def _head(self, head: object) -> None:
+        expected = {
+            "arms": {arm.name: self.counts[arm.name] for arm in self.promised.arms},
+            "documents": sum(self.counts.values()),
+            "edition": self.promised.edition,
+            "kind": "manifest",
+            "study": self.promised.study,
+            "word_rule": text.WORD_RULE,
+        }
+        self.found.equal("manifest.jsonl:1", head, expected, _FROZEN)
+
+    def _quotas(self) -> None:
+        for arm in self.promised.arms:
+            place, counts = f"manifest.jsonl, arm {arm.name}", self.counts
+            self.found.equal(place, counts[arm.name], arm.documents, "The arm does not have the promised size.")
+            same = Counter(tuple(sorted(quota.where)) for quota in arm.quotas)
+            for quota in arm.quotas:
+                where = tuple((k, quota.where[k]) for k in sorted(quota.where))
+                got = self.cells[arm.name, where] // same[tuple(sorted(quota.where))]
+                self.found.equal(f"{place}, {dict(where)}", got, quota.documents, "The quota is not met.")
+
+    def _alike(self) -> None:
+        """Of texts that are the same, all but one have a finding."""
+        held = pl.DataFrame({"form": self.forms, "at": self.places}, schema={"form": pl.UInt64, "at": pl.UInt64})
+        twins = held.filter(pl.col("form").is_duplicated()).group_by("form", maintain_order=True).agg("at")
+        every = list(self.known.ids) if twins.height else []
+        for places in twins["at"].to_list():
+            names = [every[at] for at in places if at < len(every)]
+            told = sum(any((rule, name) in self.told for rule in _TWINS) for name in names)
+            if told < len(names) - 1:
+                got = f"says nothing of {', '.join(names)}, which have the same text"
+                self.found.failed("screening.csv", got, "a finding for each but one of them", _FROZEN)
 
 
 def _sufficient(place: str, document: Document, arm: Arm, told: set[tuple[str, str]], found: Found) -> None:
@@ -199,61 +258,12 @@ def _told(edition: study.Edition) -> set[tuple[str, str]]:
     """(rule, document) of each finding of screening.csv."""
     if not edition.screening.exists():
         return set()
-    rows = csv.DictReader(io.StringIO(study.read(edition.screening).decode("utf-8", "replace"), newline=""))
-    return {(row.get("rule") or "", row.get("document") or "") for row in rows}
-
-
-# --- texts ---------------------------------------------------------------------------------------------------------
-
-
-def _texts(edition: study.Edition, wanted: dict[str, list[Document]], known: Corpus, found: Found) -> None:
-    drafts = {d.provenance.draft_sha256: d for same in wanted.values() for d in same if d.provenance.kind == "edited"}
-    held: dict[str, bytes] = {}
-    seen: set[str] = set()
+    rows = csv.reader(io.StringIO(study.read(edition.screening).decode("utf-8", "replace"), newline=""))
     try:
-        for address, raw, place in study.read_texts(edition.root / "texts"):
-            where = place.removeprefix(f"{edition.root}/")
-            if address in seen or not (address in wanted or address in drafts):
-                found.failed(where, "is a text of no document, or is there twice", "the published texts, once", _FROZEN)
-                continue
-            seen.add(address)
-            same = wanted.get(address, [])
-            salt = known.salts.get(same[0].id) if same and same[0].attested else None
-            got = canon.keyed(salt, raw) if salt is not None else canon.sha256(raw)
-            if found.equal(where, got, address, "The text is not the one that was frozen.") and same:
-                _measured(where, same, raw, found)
-            if address in drafts or any(d.provenance.kind == "edited" for d in same):
-                held[address] = raw
-    except PenmarkError as error:
-        found.error(error)
-    for address in sorted((set(wanted) | set(drafts)) - seen):
-        name = wanted[address][0].id if address in wanted else f"the draft of {drafts[address].id}"
-        found.failed(f"texts/{address}.txt", f"the text of {name} is missing", "every published text", _FROZEN)
-    for same in wanted.values():
-        for document in same:
-            _edit(document, held, found)
-
-
-def _measured(place: str, same: list[Document], raw: bytes, found: Found) -> None:
-    try:
-        decoded = raw.decode("utf-8")
-    except UnicodeDecodeError:
-        found.failed(place, "is not UTF-8", "UTF-8", _FROZEN)
-        return
-    got = (text.words(decoded), len(decoded), canon.sha256(canon.canonical_text(raw)))
-    for document in same:
-        expected = (document.words, document.characters, document.canonical_sha256)
-        found.equal(f"{place} ({document.id}: words, characters, canonical text)", got, expected, _FROZEN)
-
-
-def _edit(document: Document, held: dict[str, bytes], found: Found) -> None:
-    """The number of changed words, counted again from draft and text."""
-    own = document.provenance
-    if own.kind != "edited" or document.address not in held or own.draft_sha256 not in held:
-        return
-    before = text.word_list(held[own.draft_sha256].decode("utf-8", "replace"))
-    after = text.word_list(held[document.address].decode("utf-8", "replace"))
-    got = (text.edit_distance(before, after), len(before))
-    found.equal(
-        f"{document.id} (words changed, words of the draft)", got, (own.words_changed, own.draft_words), _FROZEN
-    )
+        header = next(rows, [])
+        if not {"rule", "document"} <= set(header):
+            return set()
+        rule, document = header.index("rule"), header.index("document")
+        return {(row[rule], row[document].removeprefix("'")) for row in rows if len(row) == len(header)}
+    except csv.Error:
+        return set()

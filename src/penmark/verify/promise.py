@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 from penmark import amendments, cards, protocol, study, tokens
@@ -15,9 +16,7 @@ from penmark.verify import stamps
 from penmark.verify.found import Found
 
 
-def promise(
-    edition: study.Edition, promised: Protocol, sealed: Seal | None, trust: tokens.Trust, found: Found
-) -> None:
+def promise(edition: study.Edition, promised: Protocol, sealed: Seal | None, trust: tokens.Trust, found: Found) -> None:
     """YAML = JSON; a card for each detector; departures recomputed; amendments announced before the promise."""
     _same(edition, promised, found)
     if sealed is not None:
@@ -86,9 +85,15 @@ def _departures(edition: study.Edition, promised: Protocol, known: dict[str, Car
         return
     if got != expected:
         ours, theirs = expected.split(b"\n"), got.split(b"\n")
-        at = next((i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), min(len(ours), len(theirs)))
-        said, computed = ((lines[at] if at < len(lines) else b"").decode("utf-8", "replace") for lines in (theirs, ours))
-        found.failed(f"{path}:{at + 1}", said or "nothing", computed or "nothing", "Every departure is told. Ask for all.")
+        at = next(
+            (i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), min(len(ours), len(theirs))
+        )
+        said, computed = (
+            (lines[at] if at < len(lines) else b"").decode("utf-8", "replace") for lines in (theirs, ours)
+        )
+        found.failed(
+            f"{path}:{at + 1}", said or "nothing", computed or "nothing", "Every departure is told. Ask for all."
+        )
 
 
 # --- what changed ----------------------------------------------------------------------------------------------------
@@ -116,8 +121,8 @@ def _amendments(
 def _before(path: Path, amendment: Amendment, times: list[str], sealed: Seal | None, found: Found) -> None:
     """An amendment that binds this edition was announced before its promise; where it has a token, that says when."""
     stamped = stamps.first(times)
-    said = amendment.announced_at if stamped is None else stamped
-    if sealed is not None and tokens.moment(said) > tokens.moment(sealed.sealed_at) + stamps.CLOCK:
+    said, spare = (amendment.announced_at, timedelta()) if stamped is None else (stamped, stamps.CLOCK)
+    if sealed is not None and tokens.moment(said) > tokens.moment(sealed.sealed_at) + spare:
         found.failed(
             f"amendments/{path.name}",
             f"announced at {said}{'' if stamped is None else ', by its token'}",

@@ -103,7 +103,10 @@ def _format(root: Path, found: Found) -> None:
 def _verifier(root: Path, found: Found) -> None:
     """Whether the second verifier in the bundle is the shipped one. It is never run."""
     try:
-        same = study.read(root / "verify.py", limit=2**24) == files("penmark").joinpath("standalone/verify.py").read_bytes()
+        same = (
+            study.read(root / "verify.py", limit=2**24)
+            == files("penmark").joinpath("standalone/verify.py").read_bytes()
+        )
     except PenmarkError as error:
         found.error(error)
         return

@@ -1,0 +1,43 @@
+"""Cohere's chat, second version.
+
+*Reads* and *writes* nothing by itself (``provider``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penmark.generators.provider import Provider, Said, at, count, joined, string
+
+
+class Cohere(Provider):
+    """The answer does not say which model wrote it."""
+
+    base_url = "https://api.cohere.com"
+    key = "COHERE_API_KEY"
+    names = {"top_p": "p", "top_k": "k"}
+    request_ids = ("x-debug-trace-id", "x-request-id")
+
+    def path(self) -> str:
+        """Below the host."""
+        return "/v2/chat"
+
+    def body(self, prompt: str, settings: dict[str, Any]) -> dict[str, Any]:
+        """One message of a user, and nothing before it."""
+        return {"model": self.model, "messages": [{"role": "user", "content": prompt}], "stream": False, **settings}
+
+    def said(self, value: dict[str, Any]) -> Said | None:
+        """The text parts of the message."""
+        if not isinstance(at(value, "message"), dict):
+            return None
+        finish = string(value, "finish_reason")
+        units = next((n for n in ("tokens", "billed_units") if isinstance(at(value, "usage", n), dict)), "tokens")
+        return Said(
+            text=joined(at(value, "message", "content")),
+            finish_reason=finish,
+            cut=finish in ("MAX_TOKENS", "ERROR", "TIMEOUT"),
+            refused=finish in ("ERROR_TOXIC", "CONTENT_FILTER"),
+            answer_id=string(value, "id"),
+            tokens_read=count(value, "usage", units, "input_tokens"),
+            tokens_written=count(value, "usage", units, "output_tokens"),
+        )

@@ -1,0 +1,150 @@
+"""Check 5, answers: every reading says what its evidence says.
+
+*Reads* evidence/, the readings of the journals, the sealed cards, the published texts. *Never* takes a score from a
+journal on trust where the raw answer is there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from penmark import canon, cards, evidence, journal, reading, study
+from penmark.errors import PenmarkError
+from penmark.records import Card
+from penmark.verify import packed, texts
+from penmark.verify.corpus import Corpus
+from penmark.verify.found import Found
+
+_CHANGED = "A journal or the evidence was changed. Ask the publisher for the sealed files."
+_AGAIN = "Get the bundle again."
+
+
+def answers(
+    edition: study.Edition,
+    name: str,
+    card: Card,
+    own: list[journal.Journal],
+    known: Corpus,
+    published: Texts,
+    found: Found,
+) -> None:
+    """Walk the readings of the detector ``name`` and its raw answers in step: evidence stands in their order."""
+    kept = _kept(edition, name, found)
+    for one in own:
+        place = f"journal/{one.path.name}"
+        for row in one.readings.iter_rows(named=True):
+            where = f"{place}:{row['line']}"
+            if row["evidence_sha256"] is None:
+                _displayed(where, row, card, found)
+                continue
+            at = known.ids.get(row["document"])
+            if at is None or known.withheld[at]:
+                continue
+            there = next(kept, None)
+            key = (row["document"], row["attempt"], row["evidence_sha256"])
+            if there is None or (there.document, there.attempt, there.sha256) != key:
+                got = "nothing" if there is None else f"the answer about {there.document}, attempt {there.attempt}"
+                wanted = f"the raw answer about {row['document']} with digest {row['evidence_sha256']}"
+                found.failed(f"evidence/{name} for {where}", got, wanted, _CHANGED)
+                return
+            salt = known.salts.get(row["document"]) if known.attested[at] else None
+            digest = canon.keyed(salt, there.body) if salt is not None else canon.sha256(there.body)
+            if found.equal(f"evidence/{name} for {where}", digest, row["evidence_sha256"], _CHANGED):
+                text = published.text(at) if card.answer.text is not None else None
+                _answer(where, row, card, there.body, text, found)
+    if next(kept, None) is not None:
+        found.failed(f"evidence/{name}", "answers without a reading", "one answer a reading", _CHANGED)
+
+
+def _answer(where: str, row: dict[str, Any], card: Card, body: bytes, text: str | None, found: Found) -> None:
+    """The reading says what its raw answer says, as the sealed card reads it."""
+    judged = reading.judge(card, body, text) if text is not None else reading.judge(card, body, _echoed(card, body))
+    got = tuple(row[k] for k in ("displayed", "score", "label", "version"))
+    expected = (judged.found.displayed, judged.found.score, judged.found.label, judged.found.version)
+    found.equal(
+        f"{where} (displayed, score, label, version)", got, expected, "The reading is not what the answer says."
+    )
+    if judged.state == "answered" and row["state"] != "answered":
+        expected_state = "answered: there is an answer in the evidence"
+        found.failed(where, f"state {row['state']}", expected_state, "An answer was left out.")
+    if judged.state != "answered" and row["state"] == "answered":
+        found.failed(where, "state answered", f"{judged.state}: {judged.reason}", "There is no answer in the evidence.")
+    other = judged.reason == reading.OTHER_TEXT
+    if other or (text is not None and row["reason"] == reading.OTHER_TEXT):
+        expected_reason = reading.OTHER_TEXT if other else "the text that was sent is echoed"
+        found.equal(f"{where} (reason)", row["reason"], expected_reason, "What was scanned is another text.")
+
+
+def _echoed(card: Card, body: bytes) -> str:
+    """Where the text is not here to compare with, an answer is about the text that it says."""
+    try:
+        return cards.extract(card, body).text or ""
+    except PenmarkError:
+        return ""
+
+
+def _displayed(where: str, row: dict[str, Any], card: Card, found: Found) -> None:
+    """A reading without a raw answer: nothing of a scan was shown, or somebody copied a screen."""
+    if row["origin"] == "scan" and row["state"] == "answered":
+        found.failed(where, "an answer without evidence", "the raw answer of a scan", "A scan keeps every answer.")
+    shown = row["displayed"]
+    told = (None, None) if shown is None else cards.from_display(card, shown)[1:3]
+    got = (row["score"], row["label"])
+    found.equal(f"{where} (score, label)", got, told, "The reading is not what was displayed.")
+
+
+def _kept(edition: study.Edition, name: str, found: Found) -> Iterator[evidence.Kept]:
+    """The raw answers about one detector, file by file."""
+    for number, path in enumerate(_files(edition, name), 1):
+        place, wanted = f"evidence/{path.name}", f"{name}-{number:04d}.jsonl.gz"
+        found.equal(place, path.name, wanted, f"Evidence is numbered without a gap. {_AGAIN}")
+        try:
+            for line, value in packed.records(path, evidence.MAX_LINES):
+                where = f"{place}:{line}"
+                one = evidence.parse(value, place=where)
+                if one.detector != name or evidence.line(one) != value:
+                    got = f"an answer of {one.detector}, encoded as {value['encoding']}"
+                    found.failed(where, got, f"of {name}: the text where it is UTF-8, else base64", _CHANGED)
+                yield one
+        except PenmarkError as error:
+            found.error(error)
+            return
+
+
+def _files(edition: study.Edition, name: str) -> list[Any]:
+    pattern = re.compile(re.escape(name) + r"-[0-9]{4,6}\.jsonl\.gz")
+    held = edition.evidence.iterdir() if edition.evidence.is_dir() else ()
+    return sorted((path for path in held if pattern.fullmatch(path.name)), key=lambda path: (len(path.name), path.name))
+
+
+def strays(edition: study.Edition, names: set[str], found: Found) -> None:
+    """Evidence of detectors that nobody promised."""
+    known = {path for name in names for path in _files(edition, name)}
+    for path in sorted(edition.evidence.iterdir()) if edition.evidence.is_dir() else []:
+        if path not in known:
+            found.failed(
+                f"evidence/{path.name}", "is evidence of no promised detector", "promised ones only", "Remove it."
+            )
+
+
+class Texts:
+    """Published texts by position; read once, when a detector echoes what it scanned."""
+
+    def __init__(self, edition: study.Edition, known: Corpus) -> None:
+        self._edition, self._known = edition, known
+        self._texts: dict[str, bytes] | None = None
+
+    def text(self, at: int) -> str | None:
+        """The text of the document at that position; None where it is not here, or not the frozen one."""
+        if self._texts is None:
+            self._texts = {}
+            silent = Found(4, "corpus")  # check 4 says what is wrong with them
+            try:
+                for _, address, raw in texts.read(self._edition, silent):
+                    self._texts[address] = raw
+            except PenmarkError:
+                pass
+        raw = self._texts.get(self._known.addresses[at])
+        return raw.decode("utf-8", "replace") if raw is not None else None

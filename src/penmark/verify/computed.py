@@ -1,0 +1,121 @@
+"""Checks 6 and 7: every scheduled pair has one state and a reason; the tables are what follows, byte for byte.
+
+*Reads* protocol, manifest, journals by way of ``scoring``, and tables/. *Never* takes a count from a table that it holds
+against the count.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator
+
+import polars as pl
+
+from penmark import scoring, study
+from penmark import tables as made
+from penmark.errors import PenmarkError
+from penmark.journal import Journal
+from penmark.verify.found import Found
+
+Computed = scoring.Scored
+"""An edition, scored again from what was promised, frozen and answered."""
+_LEFT_OUT = "A pair without an answer is a column, not a gap. Ask the publisher."
+_FOLLOWS = "The table does not follow from protocol, manifest and journals."
+_COUNTS = ("n", "no_result", "not_scannable", "not_run")
+
+
+def compute(edition: study.Edition, read: list[Journal] | None) -> Computed:
+    """Score the edition. ``read``: its journals, where all of them could be read. Raises as ``scoring.score``."""
+    return scoring.score(edition, journals=read)
+
+
+def complete(scored: Computed, found: Found) -> None:
+    """Check 6: every scheduled pair has a state, and one that is not answered says why."""
+    pairs = scored.pairs()
+    silent = pairs.filter((pl.col("state") != "answered") & (pl.col("reason").fill_null("") == ""))
+    for row in silent.iter_rows(named=True):
+        subject = f"journal/{row['detector']}, {row['document']}"
+        found.failed(subject, f"{row['state']} without a reason", "a reason", "Ask the publisher why.")
+    if found.clean:
+        states = sorted(pairs["state"].value_counts().iter_rows())
+        counts = ", ".join(f"{n} {state.replace('_', ' ')}" for state, n in states)
+        found.ok("pairs", f"{pairs.height} pairs of detector and document: {counts}")
+    if scored.timing == "retrospective":
+        why = "retrospective: the rules were written after the answers existed"
+        found.not_checked("the edition", why, "Read the numbers as a reanalysis.")
+
+
+def tables(edition: study.Edition, scored: Computed, six: Found, seven: Found) -> None:
+    """Check 7; where a table differs, check 6 looks whether pairs were left out of it."""
+    departures = edition.tables / "departures.csv"
+    expected = made.of(scored, study.read(departures) if departures.is_file() else None)
+    for path, data in sorted(expected.items()):
+        try:
+            got = study.read(edition.root / path)
+        except PenmarkError as error:
+            seven.error(error)
+            continue
+        if got == data:
+            continue
+        number, was, now = _first_difference(got, data)
+        seven.failed(f"{path}:{number}", was, now, _FOLLOWS)
+        if path in ("tables/readings.csv", "tables/rates.csv", "tables/rates_lenient.csv"):
+            for place, fact in _published(path, got, data):
+                six.failed(place, fact, "every pair of the manifest, in one state", _LEFT_OUT)
+    extra = sorted({f"tables/{p.name}" for p in edition.tables.iterdir()} - set(expected) - {"tables/departures.csv"})
+    for path in extra:
+        seven.failed(path, "is a table that nothing computes", "the computed tables only", "Remove it.")
+    if seven.clean:
+        seven.ok("tables", f"{len(expected)} tables, byte for byte")
+
+
+def _first_difference(got: bytes, expected: bytes) -> tuple[int, str, str]:
+    ours, theirs = expected.split(b"\n"), got.split(b"\n")
+    for number, (was, now) in enumerate(zip(theirs, ours, strict=False), 1):
+        if was != now:
+            return number, was.decode("utf-8", "replace"), now.decode("utf-8", "replace")
+    return min(len(ours), len(theirs)), f"{len(theirs)} lines", f"{len(ours)} lines"
+
+
+# --- what a table that differs leaves out ------------------------------------------------------------------------------
+
+
+def _published(path: str, got: bytes, expected: bytes) -> Iterator[tuple[str, str]]:
+    """Place and fact of what is missing, twice, or does not add up in a table as it was published."""
+    try:
+        theirs, ours = _rows(got), _rows(expected)
+        if path == "tables/readings.csv":
+            yield from _readings(path, theirs, ours)
+        else:
+            yield from _rates(path, theirs)
+    except (ValueError, KeyError, csv.Error, UnicodeDecodeError) as error:
+        yield path, f"cannot be counted ({error})"
+
+
+def _readings(path: str, theirs: list[dict[str, str]], ours: list[dict[str, str]]) -> Iterator[tuple[str, str]]:
+    key = ("detector", "version", "document", "arm")
+    there = Counter(tuple(row[name] for name in key) for row in theirs)
+    wanted = Counter(tuple(row[name] for name in key) for row in ours)
+    for pair in sorted((wanted - there).keys()):
+        yield path, f"leaves out {' / '.join(pair)}"
+    for pair in sorted((there - wanted).keys()):
+        yield path, f"has {' / '.join(pair)}, which is no pair or stands there already"
+    for number, row in enumerate(theirs, 2):
+        answered = row["state"] == "answered"
+        if (row["call"] != "") != answered or (row["reason"] == "" and not answered):
+            yield f"{path}:{number}", f"{row['document']} is {row['state']}, without call and reason that fit"
+
+
+def _rates(path: str, theirs: list[dict[str, str]]) -> Iterator[tuple[str, str]]:
+    for number, row in enumerate(theirs, 2):
+        counted = sum(int(row[name]) for name in _COUNTS)
+        if counted != int(row["documents"]):
+            yield f"{path}:{number}", f"{counted} pairs of {row['documents']} documents"
+
+
+def _rows(data: bytes) -> list[dict[str, str]]:
+    rows = csv.reader(io.StringIO(data.decode("utf-8"), newline=""), strict=True)
+    header = next(rows, [])
+    return [dict(zip(header, row, strict=True)) for row in rows]

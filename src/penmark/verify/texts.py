@@ -1,0 +1,124 @@
+"""Check 4, texts: the published texts are the frozen ones, each is there once, and what is said of them follows from them.
+
+*Reads* texts/. *Never* opens more than one text or shard at a time, or takes a text for another's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from penmark import canon, study, text
+from penmark.errors import PenmarkError
+from penmark.records import Document
+from penmark.verify import packed
+from penmark.verify.found import Found
+
+LONGEST = 2**26
+"""No text is longer (bytes)."""
+
+
+class Facts(NamedTuple):
+    """What a manifest says of a published text. ``draft``: for an edited one its draft's digest, the number of words
+    that were changed, and the words of the draft."""
+
+    id: str
+    attested: bool
+    measured: tuple[int | None, int | None, str | None]
+    draft: tuple[str, int, int] | None
+
+
+Wanted = dict[str, tuple[Facts, ...]]
+"""By address: what is said of the documents that have it."""
+_FROZEN = "The corpus was changed after the freeze. Ask the publisher for the frozen one."
+
+
+def facts(document: Document) -> Facts:
+    """What is kept of a document until its text is read."""
+    form = document.canonical_sha256
+    measured = (document.words, document.characters, document.address if form == document.address else form)
+    own = document.provenance
+    draft = (own.draft_sha256, own.words_changed, own.draft_words) if own.kind == "edited" else None
+    return Facts(document.id, document.attested, measured, draft)
+
+
+def texts(edition: study.Edition, wanted: Wanted, salts: Mapping[str, bytes], found: Found) -> None:
+    """Hold every text of ``texts/`` against the documents that name it."""
+    drafts = {d.draft[0]: d for same in wanted.values() for d in same if d.draft is not None}
+    edits = {address for address, same in wanted.items() if any(d.draft is not None for d in same)} | set(drafts)
+    held: dict[str, bytes] = {}
+    seen: set[str] = set()
+    try:
+        for place, address, raw in read(edition, found):
+            if address in seen or not (address in wanted or address in drafts):
+                expected = "the published texts, each once"
+                found.failed(place, "is a text of no document, or is there twice", expected, _FROZEN)
+                continue
+            seen.add(address)
+            same = wanted.get(address, ())
+            salt = salts.get(same[0].id) if same and same[0].attested else None
+            got = canon.keyed(salt, raw) if salt is not None else canon.sha256(raw)
+            if found.equal(place, got, address, "The text is not the one that was frozen."):
+                _measured(place, same, raw, found)
+            if address in edits:
+                held[address] = raw
+    except PenmarkError as error:
+        found.error(error)
+    for address in sorted((set(wanted) | set(drafts)) - seen):
+        name = wanted[address][0].id if address in wanted else f"the draft of {drafts[address].id}"
+        found.failed(f"texts/{address}.txt", f"the text of {name} is missing", "every published text", _FROZEN)
+    for address in sorted(edits & set(wanted)):
+        for document in wanted[address]:
+            _edit(document, held.get(address), held, found)
+
+
+def read(edition: study.Edition, found: Found) -> Iterator[tuple[str, str, bytes]]:
+    """Place, address as named, and bytes of every text; the form of the folder is held against the format.
+
+    Raises PenmarkError where a shard cannot be read.
+    """
+    folder = edition.root / "texts"
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    loose = [name for name in names if re.fullmatch(r"[0-9a-f]{64}\.txt", name)]
+    shards = [name for name in names if re.fullmatch(r"[0-9]{4,6}\.jsonl\.gz", name)]
+    for name in loose:
+        try:
+            yield f"texts/{name}", name.removesuffix(".txt"), study.read(folder / name, limit=LONGEST)
+        except PenmarkError as error:
+            found.error(error)
+    last, total = "", 0
+    for number, name in enumerate(shards, 1):
+        place = f"texts/{name}"
+        found.equal(place, name, f"{number:04d}.jsonl.gz", "Shards are numbered without a gap. Get the bundle again.")
+        for line, value in packed.records(folder / name, study.SHARD):
+            where, address, body = f"{place}:{line}", value.get("address"), value.get("text")
+            if set(value) != {"address", "text"} or not isinstance(address, str) or not isinstance(body, str):
+                raise PenmarkError("is not {address, text}", place=where, remedy="Get the bundle again.")
+            if address <= last:
+                found.failed(where, f"{address} stands here", "texts sorted by address", "Get the bundle again.")
+            last, total = address, total + 1
+            yield where, address, body.encode()
+    if (loose and shards) or len(loose) >= study.LOOSE or (shards and total < study.LOOSE):
+        expected = f"loose texts below {study.LOOSE} of them, else shards"
+        found.failed("texts", f"{len(loose)} loose texts, {total} in shards", expected, "Get the bundle again.")
+
+
+def _measured(place: str, same: tuple[Facts, ...], raw: bytes, found: Found) -> None:
+    try:
+        decoded = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        found.failed(place, "is not UTF-8", "UTF-8", _FROZEN)
+        return
+    got = (text.words(decoded), len(decoded), canon.sha256(canon.canonical_text(raw)))
+    for document in same:
+        found.equal(f"{place} ({document.id}: words, characters, canonical text)", got, document.measured, _FROZEN)
+
+
+def _edit(document: Facts, after: bytes | None, held: Mapping[str, bytes], found: Found) -> None:
+    """The number of changed words, counted again from draft and text."""
+    if document.draft is None or after is None or document.draft[0] not in held:
+        return
+    before, now = (text.word_list(raw.decode("utf-8", "replace")) for raw in (held[document.draft[0]], after))
+    place = f"manifest.jsonl, {document.id} (words changed, words of the draft)"
+    found.equal(place, (text.edit_distance(before, now), len(before)), document.draft[1:], _FROZEN)

@@ -1,0 +1,111 @@
+"""Documents are true: what README and the docs say is run and compared."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from penmark.cli import VERBS
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SHARED = Path(os.environ.get("PENMARK_SHARED", ROOT.parent / "shared"))
+
+
+def _commands() -> list[str]:
+    lines = re.findall(r"^    (penmark .+)$", README, re.MULTILINE)
+    return [line.split("  #")[0].strip() for line in lines]
+
+
+def _help(verb: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "penmark", verb, "--help"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"COLUMNS": "200", "TERM": "dumb"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("command", _commands())
+def test_every_command_of_the_readme_exists_with_its_options(command: str) -> None:
+    _, verb, *rest = shlex.split(command)
+    assert verb in VERBS
+    told = _help(verb)
+    for option in (word for word in rest if word.startswith("--")):
+        assert re.search(rf"(^|[\s,]){re.escape(option)}\b", told), f"penmark {verb} has no {option}"
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_says_what_it_does_and_can_speak_json(verb: str) -> None:
+    told = _help(verb)
+    assert len(told.splitlines()) > 5
+    assert "--json" in told
+
+
+def test_the_readme_opens_with_the_two_commands() -> None:
+    first_screen = "\n".join(README.splitlines()[:24])
+    assert "make demo" in first_screen
+    assert "make test" in first_screen
+
+
+def test_the_detector_in_ten_lines_is_a_detector(tmp_path: Path) -> None:
+    code = re.search(r"```python\n# wordy.py\n(.*?)```", README, re.DOTALL)
+    entry = re.search(r"```toml\n# pyproject.toml\n(.*?)```", README, re.DOTALL)
+    assert code is not None
+    assert entry is not None
+    assert sum(line.strip() != "" for line in code[1].splitlines()) <= 10
+    (tmp_path / "wordy.py").write_text(code[1], encoding="utf-8")
+    info = tmp_path / "wordy-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: wordy\nVersion: 1\n", encoding="utf-8")
+    name, target = re.findall(r'^(\w+) = "(.+)"$', entry[1], re.MULTILINE)[0]
+    (info / "entry_points.txt").write_text(f"[penmark.detectors]\n{name} = {target}\n", encoding="utf-8")
+    script = (
+        "import sys; from penmark import plugins;"
+        "print(plugins.detector('wordy')({}).read('three short words').body.decode());"
+        "print(plugins.facts(plugins.DETECTORS, 'wordy').distribution)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        check=True,
+    )
+    body, distribution = done.stdout.splitlines()
+    assert json.loads(body) == {"score": 0.003, "version": "1"}
+    assert distribution == "wordy"
+
+
+def test_the_tests_that_need_real_data_say_where_it_is() -> None:
+    if not SHARED.is_dir():
+        pytest.skip(f"no real data at {SHARED}")
+    assert (SHARED / "data" / "liang2023").is_dir()
+
+
+def liang_table(rates: Path) -> str:
+    """The README's table from the example's rates.csv: TOEFL essays and native eighth graders, per detector."""
+    with rates.open(encoding="utf-8", newline="") as file:
+        rows = [r for r in csv.DictReader(file) if r["slice_by"] == ""]
+    cells = {(r["detector"], r["arm"]): r for r in rows}
+    arms = {"TOEFL_real_91": "91 TOEFL essays by non-native writers", "HewlettStudentEssay_real_88": "88 essays by US eighth graders"}
+    lines = ["| detector | " + " | ".join(arms.values()) + " |", "|---|---|---|"]
+    for detector in sorted({r["detector"] for r in rows}):
+        shown = []
+        for arm in arms:
+            r = cells[detector, arm]
+            rate, low, high = (f"{100 * float(r[c]):.1f}" for c in ("rate", "low", "high"))
+            shown.append(f"{r['k']} of {r['n']} = {rate} % [{low}, {high}]")
+        lines.append(f"| {detector} | " + " | ".join(shown) + " |")
+    return "\n".join(lines)
