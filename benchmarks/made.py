@@ -228,7 +228,7 @@ class _Scan:
                 elif not self._recorded:
                     self._add("sent", attempt=1, document=row["id"])
             for row, fate in zip(group, fates, strict=True):
-                if 0.006 <= fate or (self._recorded and fate >= 0.005):
+                if fate >= 0.006 or (self._recorded and fate >= 0.005):
                     self._answer(row, fate)
         self._add("stop", reason="done")
 

@@ -18,7 +18,8 @@ from typing import Any
 BEGINNING = 200
 """So many characters (white space left out) make a beginning of the text a quotation."""
 REPEATED = 40
-"""And so many a repetition of it: a very short text stands twice in some answer by chance."""
+"""And so many a repetition of it: a very short text stands twice in some answer by chance. So many first characters in
+common, and half of the length, make another form of the text: one that was changed on the way."""
 
 _CUT = re.compile("the answer quotes only the first ([0-9]{1,9}) of ([0-9]{1,9}) characters")
 
@@ -36,7 +37,7 @@ def remark(body: bytes, text: str, echo: str | None) -> str | None:
     except (ValueError, RecursionError):
         return None
     if numbers:
-        remarks.append("the answer holds NaN or Infinity, which JSON forbids")
+        remarks.append("the answer holds NaN or Infinity (not JSON)")
     return "; ".join(each for each in remarks if each is not None) or None
 
 
@@ -46,6 +47,8 @@ def _quoted(value: Any, text: str, echo: str | None) -> str | None:
     for found, quoted in _candidates(value, text, bare, echo):
         if len(quoted) > len(longest) and _quotes(quoted, bare):
             longest, shown = quoted, found
+    if longest == "" and any(_resembles(_bare(found), bare) for found in _strings(value, "", echo)):
+        return "the answer quotes another form of the text"
     if shown == text:
         return None
     times = len(longest) // len(bare)
@@ -73,6 +76,11 @@ def _quotes(quoted: str, bare: str) -> bool:
     if times > 0:
         return len(quoted) >= REPEATED and quoted == bare * times
     return len(quoted) >= BEGINNING and bare.startswith(quoted)
+
+
+def _resembles(quoted: str, bare: str) -> bool:
+    alike = len(bare) > REPEATED and quoted[:REPEATED] == bare[:REPEATED]
+    return alike and 2 * len(quoted) > len(bare) and not bare.startswith(quoted)
 
 
 def _reach(shown: str, count: int, text: str) -> int:

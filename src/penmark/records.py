@@ -6,6 +6,7 @@ Dates are ``YYYY-MM-DD`` and times RFC 3339 in UTC (``2026-11-30T12:00:00Z``); b
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -317,6 +318,10 @@ class Protocol(Record):
                 raise ValueError(
                     f"the comparison {pair.first} / {pair.second} does not name two detectors of the study"
                 )
+        for name in sorted(known):
+            # The journal of "a.1of2" would have the name of the first of two shards of "a".
+            if (whole := re.sub(r"\.[0-9]+of[0-9]+$", "", name)) != name and whole in known:
+                raise ValueError(f"the detector {name} has the name of a shard of {whole}: call one of them otherwise")
         if self.window.opens > self.window.closes:
             raise ValueError("the scan window closes before it opens")
         return self

@@ -10,7 +10,7 @@ import pytest
 from tests.acting import CARD
 from tests.frozen_study import detector, frozen
 
-from penmark import amendments, sealing
+from penmark import amendments, sealing, study
 from penmark.cli import invoke
 from penmark.demo.authority import local_authority
 from penmark.errors import UsageError
@@ -43,7 +43,10 @@ def test_what_was_recorded_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
         )
         == 0
     )
-    assert capsys.readouterr().out == "seen: 2 readings\n  1 answered\n  1 declined: other text scanned\n"
+    assert (
+        capsys.readouterr().out
+        == "seen: 2 readings from answers.json\n  1 answered\n  1 declined: other text scanned\n"
+    )
     assert sealing.order(edition) == ["promise", "corpus"]
 
 
@@ -61,8 +64,32 @@ def test_another_form_of_the_text_is_a_deviation(tmp_path: Path, capsys: pytest.
     path.write_text(json.dumps([{"id": "a", "score": 0.5, "sent": f"{LONG} {LONG}"}]))
     record(place, str(path), "--detector", "seen", "--map", "document=id")
     [deviation] = amendments.deviations(edition)
-    assert deviation.what == "recorded from answers.json: 1 of 1 answers hold the text 2 times at /sent"
+    assert deviation.what == "recorded from answers.json: quotes the text 2 times in 1 of 1 answers"
     assert deviation.what in place.changes.read_text()
+
+
+def test_several_files_with_an_arm_for_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place, edition = made(tmp_path)
+    for name in "ab":
+        (tmp_path / f"{name}.json").write_text(json.dumps([{"id": name, "score": 0.5}]))
+    files, options = (
+        [str(tmp_path / "a.json"), str(tmp_path / "b.json")],
+        ["--detector", "seen", "--map", "document=id"],
+    )
+    arm = frozen_arm(edition)
+    with pytest.raises(UsageError, match="2 files and 3 arms"):
+        record(place, *files, *options, *["--arm", arm] * 3)
+    assert record(place, *files, *options, "--arm", arm, "--arm", arm) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert [line for line in told if line.startswith("seen")] == [
+        f"seen: 1 readings from a.json ({arm})",
+        f"seen: 1 readings from b.json ({arm})",
+    ]
+
+
+def frozen_arm(edition: Edition) -> str:
+    [name] = json.loads(study.read(edition.manifest).split(b"\n")[0])["arms"]
+    return str(name)
 
 
 def test_heads_are_sealed_where_an_authority_can_say_when(tmp_path: Path) -> None:

@@ -55,18 +55,31 @@ def shipped(name: str) -> Card:
 
 @contextlib.contextmanager
 def rehearsal(
-    name: str, behaviours: Sequence[str | Behaviour | None] = (), *, timeout: float = 5.0, settings: dict[str, str] = SETTINGS,
-    version: str | None = None, connections: int = 1, **double_options: Any,
-) -> Iterator[Rehearsal]:  # fmt: skip
+    name: str,
+    behaviours: Sequence[str | Behaviour | None] = (),
+    *,
+    timeout: float = 5.0,
+    settings: dict[str, str] = SETTINGS,
+    version: str | None = None,
+    connections: int = 1,
+    **double_options: Any,
+) -> Iterator[Rehearsal]:
     """A vendor object that asks the double of ``name``."""
     card, clock = shipped(name), Clock()
     assert card.ask.request is not None
     with double(name, behaviours=behaviours, **double_options) as there:
         environ = {key.env: there.keys[of] for of, key in card.ask.request.keys.items()}
         vendor = Vendor(
-            card, settings, version, environ=environ, base_url=there.url, connections=connections, timeout=timeout,
-            wait=clock.wait, clock=clock,
-        )  # fmt: skip
+            card,
+            settings,
+            version,
+            environ=environ,
+            base_url=there.url,
+            connections=connections,
+            timeout=timeout,
+            wait=clock.wait,
+            clock=clock,
+        )
         with contextlib.closing(vendor):
             yield Rehearsal(there, vendor, clock, card)
 

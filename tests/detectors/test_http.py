@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.detectors.rehearsal import TEXT, outcome, rehearsal, shipped
 
 from penmark import cards
 from penmark.cards import requests
 from penmark.detectors.http import Vendor
 from penmark.doubles import VENDORS, Behaviour
+from penmark.doubles.vendor import Said
 from penmark.errors import UsageError
 from penmark.plugins import Answer, Declined, UnansweredError
 from penmark.records import Card
-from tests.detectors.rehearsal import TEXT, outcome, rehearsal, shipped
 
 HTTP = sorted(VENDORS)
 
@@ -35,7 +38,12 @@ def changed(card: Card, **request: Any) -> Card:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(["{key}", "{text}", '"', "\\", "\r\n", "\0", "\u2028"])))
+@given(
+    st.lists(
+        st.text(st.characters(exclude_categories=["Cs"]))
+        | st.sampled_from(["{key}", "{text}", '"', "\\", "\r\n", "\0", "\u2028"])
+    )
+)
 def test_a_text_arrives_as_it_is(echoing: Any, parts: list[str]) -> None:
     text = "".join(parts)
     said = echoing.ask(text, "one").said
@@ -67,7 +75,12 @@ def test_what_would_be_sent_is_shown_without_a_secret(name: str) -> None:
 
 def test_what_keeps_a_text_private_is_always_sent() -> None:
     private = {name: card.ask.request.private for name in HTTP if (card := shipped(name)).ask.request is not None}
-    assert {name for name, pointers in private.items() if pointers} == {"copyleaks", "originality-lite", "originality-turbo", "pangram"}
+    assert {name for name, pointers in private.items() if pointers} == {
+        "copyleaks",
+        "originality-lite",
+        "originality-turbo",
+        "pangram",
+    }
 
 
 def test_a_default_is_a_setting_that_is_not_sent() -> None:
@@ -87,19 +100,28 @@ def test_a_default_is_a_setting_that_is_not_sent() -> None:
 @pytest.mark.parametrize(
     ("name", "given", "fact"),
     [
-        ("gptzero", {"multilingual": "yes"}, "multilingual is a boolean, not 'yes'"), ("copyleaks", {"sensitivity": "high"}, "sensitivity is a number"),
-        ("copyleaks", {"sensitivity": "true"}, "sensitivity is a number"), ("copyleaks", {"sensitivty": "2"}, r"did you mean sensitivity\?"),
+        ("gptzero", {"multilingual": "yes"}, "multilingual is a boolean, not 'yes'"),
+        ("copyleaks", {"sensitivity": "high"}, "sensitivity is a number"),
+        ("copyleaks", {"sensitivity": "true"}, "sensitivity is a number"),
+        ("copyleaks", {"sensitivty": "2"}, r"did you mean sensitivity\?"),
         ("pangram", {"public_dashboard_link": "true"}, "has no setting public_dashboard_link"),
     ],
-)  # fmt: skip
+)
 def test_a_setting_that_the_card_does_not_have_is_refused(name: str, given: dict[str, str], fact: str) -> None:
     with pytest.raises(UsageError, match=fact), rehearsal(name, settings=given):
         pass
 
 
 @pytest.mark.parametrize(
-    ("value", "fact"), [(None, "GPTZERO_API_KEY is not set"), ("", "is not set"), ("abcde", "shorter than 6"), ("a key with spaces", "has a space"), ("abcdefgh\n", "line end")]
-)  # fmt: skip
+    ("value", "fact"),
+    [
+        (None, "GPTZERO_API_KEY is not set"),
+        ("", "is not set"),
+        ("abcde", "shorter than 6"),
+        ("a key with spaces", "has a space"),
+        ("abcdefgh\n", "line end"),
+    ],
+)
 def test_a_key_that_is_none_is_told_before_anything_is_sent(value: str | None, fact: str) -> None:
     environ = {} if value is None else {"GPTZERO_API_KEY": value}
     with pytest.raises(UsageError, match=fact) as caught:
@@ -107,7 +129,16 @@ def test_a_key_that_is_none_is_told_before_anything_is_sent(value: str | None, f
     assert value is None or value == "" or value not in str(caught.value)
 
 
-@pytest.mark.parametrize("url", ["https://127.0.0.1:1", "http://example.org", "http://127.0.0.1.example.org", "http://127.0.0.1:1/path", "127.0.0.1:1"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://127.0.0.1:1",
+        "http://example.org",
+        "http://127.0.0.1.example.org",
+        "http://127.0.0.1:1/path",
+        "127.0.0.1:1",
+    ],
+)
 def test_only_a_server_on_this_machine_stands_in_for_a_vendor(url: str) -> None:
     with pytest.raises(UsageError, match="no server on this machine"):
         Vendor(shipped("sapling"), {}, environ={"SAPLING_API_KEY": "k" * 12}, base_url=url)
@@ -137,10 +168,18 @@ def test_many_threads_make_one_login() -> None:
 
 
 def test_a_login_that_ran_out_is_made_anew_once_and_the_text_is_charged_once() -> None:
-    with rehearsal("copyleaks", [None, "expired login", Behaviour("expired login", times=None)]) as (there, vendor, *_):
+    with rehearsal("copyleaks", [None, "expired login", None, Behaviour("expired login", times=None)]) as (
+        there,
+        vendor,
+        *_,
+    ):
         vendor.ask(TEXT, "scan1")
         heard = vendor.ask(TEXT, "scan2")
-        assert [(exchange.step, exchange.status) for exchange in heard.exchanges] == [("send", 401), ("login", 200), ("send", 200)]
+        assert [(exchange.step, exchange.status) for exchange in heard.exchanges] == [
+            ("send", 401),
+            ("login", 200),
+            ("send", 200),
+        ]
         with pytest.raises(UnansweredError) as caught:
             vendor.ask(TEXT, "scan3")
         assert caught.value.stop
@@ -156,10 +195,10 @@ def test_too_many_logins_may_be_tried_again_later() -> None:
         assert (caught.value.again, caught.value.charged) == (True, "no")
 
 
-@pytest.mark.parametrize("value", [{}, {"access_token": None}, {"access_token": "short"}, {"access_token": "two words of it"}])
+@pytest.mark.parametrize(
+    "value", [{}, {"access_token": None}, {"access_token": "short"}, {"access_token": "two words of it"}]
+)
 def test_a_login_without_a_token_stops(value: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    from penmark.doubles.vendor import Said
-
     with rehearsal("copyleaks") as (there, vendor, *_):
         monkeypatch.setattr(there.vendor, "login", lambda: Said(200, value))
         with pytest.raises(UnansweredError, match="holds no token") as caught:
@@ -245,7 +284,18 @@ def test_the_name_of_a_job_stays_one_part_of_an_address(odd: str, monkeypatch: p
         assert there.ledger.requests["poll"] == 0
 
 
-@pytest.mark.parametrize("place", ["http://example.org/up", "ftp://127.0.0.1/up", "file:///etc/passwd", "up", "//example.org/up"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "http://example.org/up",
+        "ftp://127.0.0.1/up",
+        "file:///etc/passwd",
+        "up",
+        "//example.org/up",
+        "https://[half",
+        "https://",
+    ],
+)
 def test_a_text_is_not_put_where_others_could_read_it(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with rehearsal("grammarly") as (there, vendor, *_):
         do = there.vendor.do
@@ -283,12 +333,12 @@ def test_a_secret_that_the_vendor_repeats_is_kept_nowhere(name: str) -> None:
             assert not found
 
 
-def test_a_body_that_hides_a_secret_in_another_spelling_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    with rehearsal("sapling") as (there, vendor, *_):
-        spelled = "".join(f"\\u{ord(c):04x}" for c in there.keys["key"])
-        from penmark.doubles import serving
-
-        monkeypatch.setattr(serving.json, "dumps", lambda value: '{"score": 0.5, "note": "' + spelled + '"}')
+def test_a_body_that_hides_a_secret_in_another_spelling_is_not_kept(answering: Callable[..., str]) -> None:
+    spelled = "".join(f"\\u{ord(c):04x}" for c in "k" * 12)
+    url = answering(200, f'{{"score": 0.5, "note": "{spelled}"}}'.encode())
+    with contextlib.closing(
+        Vendor(shipped("sapling"), {}, environ={"SAPLING_API_KEY": "k" * 12}, base_url=url)
+    ) as vendor:
         heard = vendor.ask(TEXT, "one")
     assert isinstance(heard.said, Declined)
     assert heard.said.body is None
@@ -299,7 +349,10 @@ def test_a_body_that_hides_a_secret_in_another_spelling_is_not_kept(monkeypatch:
 def test_a_reason_does_not_quote_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
     private = "The secret of the house by the lake is known to nobody but its writer. " * 5
     for words, kept in ((f"cannot judge: {private}", False), ("too short for us", True)):
-        refusals = {**VENDORS["winston"].refusals, "too short": VENDORS["winston"].refusals["too short"]._replace(value={"error": words})}
+        refusals = {
+            **VENDORS["winston"].refusals,
+            "too short": VENDORS["winston"].refusals["too short"]._replace(value={"error": words}),
+        }
         with rehearsal("winston", ["too short"]) as (there, vendor, *_):
             monkeypatch.setattr(there.vendor, "refusals", refusals)
             said = vendor.ask(private, "one").said
@@ -323,7 +376,10 @@ def test_a_detector_of_ones_own_is_an_address_and_two_pointers() -> None:
         {
             **shipped("hive").model_dump(by_alias=True),
             "name": "own",
-            "ask": {"by": "http", "request": {"send": {"url": "http://127.0.0.1:9/hf", "body": '{"text_data": "{text}"}'}}},
+            "ask": {
+                "by": "http",
+                "request": {"send": {"url": "http://127.0.0.1:9/hf", "body": '{"text_data": "{text}"}'}},
+            },
             "confidence": {},
         }
     )
@@ -336,34 +392,58 @@ def test_a_detector_of_ones_own_is_an_address_and_two_pointers() -> None:
 @pytest.mark.parametrize(
     ("signs", "status", "means"),
     [
-        ([], 200, None), ([], 204, None), ([], 301, "stop"), ([], 400, "declined"), ([], 401, "stop"), ([], 402, "stop"), ([], 403, "stop"),
-        ([], 404, "stop"), ([], 405, "stop"), ([], 409, "declined"), ([], 410, "stop"), ([], 413, "declined"), ([], 422, "declined"), ([], 429, "again"),
-        ([], 500, "again"), ([], 599, "again"),
-        ([{"status": (500,), "means": "failed", "because": "b"}], 500, "failed"), ([{"status": (500,), "means": "failed", "because": "b"}], 502, "again"),
-        ([{"at": "/e/c", "among": ("7",), "means": "again", "because": "b"}], 200, "again"), ([{"at": "/e/c", "among": ("8",), "means": "again", "because": "b"}], 200, None),
-        ([{"at": "/e/w", "holds": "NO credit", "means": "stop", "because": "b"}], 400, "stop"), ([{"at": "/e/w", "means": "declined", "because": "b"}], 200, "declined"),
-        ([{"at": "/e", "means": "declined", "because": "b"}], 200, None), ([{"at": "/n", "means": "declined", "because": "b"}], 200, None),
-        ([{"status": (200,), "at": "/e/c", "among": ("7",), "means": "failed", "because": "b"}, {"status": (200,), "means": "stop", "because": "b"}], 200, "failed"),
+        ([], 200, None),
+        ([], 204, None),
+        ([], 301, "stop"),
+        ([], 400, "declined"),
+        ([], 401, "stop"),
+        ([], 402, "stop"),
+        ([], 403, "stop"),
+        ([], 404, "stop"),
+        ([], 405, "stop"),
+        ([], 409, "declined"),
+        ([], 410, "stop"),
+        ([], 413, "declined"),
+        ([], 422, "declined"),
+        ([], 429, "again"),
+        ([], 500, "again"),
+        ([], 599, "again"),
+        ([{"status": (500,), "means": "failed", "because": "b"}], 500, "failed"),
+        ([{"status": (500,), "means": "failed", "because": "b"}], 502, "again"),
+        ([{"at": "/e/c", "among": ("7",), "means": "again", "because": "b"}], 200, "again"),
+        ([{"at": "/e/c", "among": ("8",), "means": "again", "because": "b"}], 200, None),
+        ([{"at": "/e/w", "holds": "NO credit", "means": "stop", "because": "b"}], 400, "stop"),
+        ([{"at": "/e/w", "means": "declined", "because": "b"}], 200, "declined"),
+        ([{"at": "/e", "means": "declined", "because": "b"}], 200, None),
+        ([{"at": "/n", "means": "declined", "because": "b"}], 200, None),
+        (
+            [
+                {"status": (200,), "at": "/e/c", "among": ("7",), "means": "failed", "because": "b"},
+                {"status": (200,), "means": "stop", "because": "b"},
+            ],
+            200,
+            "failed",
+        ),
     ],
-)  # fmt: skip
-def test_what_an_answer_means(signs: list[dict[str, Any]], status: int, means: str | None, answering: Callable[..., str]) -> None:
+)
+def test_what_an_answer_means(
+    signs: list[dict[str, Any]], status: int, means: str | None, answering: Callable[..., str]
+) -> None:
     card = changed(shipped("winston"), errors=tuple(signs))
     url = answering(status, b'{"e": {"c": 7, "w": "You have no credit left"}, "n": null}')
-    vendor = Vendor(card, {}, environ={"WINSTON_API_KEY": "k" * 12}, base_url=url, timeout=5.0)
-    try:
-        said = vendor.ask(TEXT, "one").said
-        assert means == ("declined" if isinstance(said, Declined) else None)
-    except UnansweredError as error:
-        assert means == ("again" if error.again else "stop" if error.stop else "failed")
-    finally:
-        vendor.close()
+    environ = {"WINSTON_API_KEY": "k" * 12}
+    with contextlib.closing(Vendor(card, {}, environ=environ, base_url=url, timeout=5.0)) as vendor:
+        if means in (None, "declined"):
+            assert isinstance(vendor.ask(TEXT, "one").said, Answer if means is None else Declined)
+            return
+        with pytest.raises(UnansweredError) as caught:
+            vendor.ask(TEXT, "one")
+    assert (caught.value.again, caught.value.stop) == (means == "again", means == "stop")
 
 
 @pytest.fixture
 def answering() -> Any:
     """Serves one answer, whatever is asked."""
-    from http.server import BaseHTTPRequestHandler, HTTPServer
-
     servers: list[tuple[HTTPServer, threading.Thread]] = []
 
     def start(status: int, body: bytes) -> str:

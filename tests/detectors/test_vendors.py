@@ -9,15 +9,20 @@ from typing import get_args
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.detectors.rehearsal import TEXT, outcome, rehearsal, shipped
 
 from penmark import cards
 from penmark.doubles import VENDORS, Behaviour
 from penmark.doubles.acting import Kind
 from penmark.plugins import Answer, UnansweredError
 from penmark.records import Card
-from tests.detectors.rehearsal import TEXT, outcome, rehearsal, shipped
 
-HUMAN, AI, MIXED, UNCERTAIN = ("not-ai", "not-ai", False), ("ai", "ai", False), ("not-ai", "ai", False), ("not-ai", "not-ai", True)
+HUMAN, AI, MIXED, UNCERTAIN = (
+    ("not-ai", "not-ai", False),
+    ("ai", "ai", False),
+    ("not-ai", "ai", False),
+    ("not-ai", "not-ai", True),
+)
 HTTP = sorted(path.stem for path in cards.SHIPPED.glob("*.yaml") if cards.load(path).ask.by == "http")
 ALL = sorted(path.stem for path in cards.SHIPPED.glob("*.yaml"))
 
@@ -30,10 +35,19 @@ def test_every_card_that_is_asked_over_http_has_a_double() -> None:
 
 # What the vendor makes of a text that is in between; those that know no such thing draw a line at one half.
 BETWEEN = {
-    "copyleaks": (MIXED, MIXED), "gptzero": (MIXED, MIXED), "grammarly": (AI, AI), "hive": (AI, AI), "huggingface": (AI, AI),
-    "originality-lite": (HUMAN, HUMAN), "originality-turbo": (HUMAN, HUMAN), "pangram": (MIXED, MIXED), "sapling": (UNCERTAIN, UNCERTAIN),
-    "undetectable": (UNCERTAIN, UNCERTAIN), "winston": (UNCERTAIN, UNCERTAIN), "zerogpt": (MIXED, MIXED),
-}  # fmt: skip
+    "copyleaks": (MIXED, MIXED),
+    "gptzero": (MIXED, MIXED),
+    "grammarly": (AI, AI),
+    "hive": (AI, AI),
+    "huggingface": (AI, AI),
+    "originality-lite": (HUMAN, HUMAN),
+    "originality-turbo": (HUMAN, HUMAN),
+    "pangram": (MIXED, MIXED),
+    "sapling": (UNCERTAIN, UNCERTAIN),
+    "undetectable": (UNCERTAIN, UNCERTAIN),
+    "winston": (UNCERTAIN, UNCERTAIN),
+    "zerogpt": (MIXED, MIXED),
+}
 
 
 @pytest.mark.parametrize("name", HTTP)
@@ -64,13 +78,29 @@ def test_the_same_text_gets_the_same_answer(name: str) -> None:
 
 # (what follows, whether the vendor may have charged or a part of the reason, texts charged for)
 REFUSED = {
-    "wrong key": ("stop", "no", 0), "no credit": ("stop", "no", 0), "too short": ("declined", "HTTP 4", 0), "too long": ("declined", "HTTP 4", 0),
-    "rate limited": ("again", "no", 0), "broken": ("again", "maybe", 0), "busy": ("again", "maybe", 0), "expired login": ("answered", "", 1),
-    "drop before": ("again", "maybe", 0), "drop after": ("again", "maybe", 1), "half body": ("again", "maybe", 1), "html": ("declined", "is not JSON", 1),
-    "slow": ("again", "maybe", 1), "redirect": ("stop", "no", 0), "huge": ("failed", "maybe", 1), "echo key": ("answered", "", 1),
-    "missing field": ("declined", "nothing in the answer", 1), "null score": ("declined", "nothing in the answer", 1), "extra field": ("answered", "", 1),
-    "echo changed": ("declined", "other text scanned", 1), "failed job": ("declined", "failed", 0), "endless job": ("again", "maybe", 1),
-}  # fmt: skip
+    "wrong key": ("stop", "no", 0),
+    "no credit": ("stop", "no", 0),
+    "too short": ("declined", "HTTP 4", 0),
+    "too long": ("declined", "HTTP 4", 0),
+    "rate limited": ("again", "no", 0),
+    "broken": ("again", "maybe", 0),
+    "busy": ("again", "maybe", 0),
+    "expired login": ("answered", "", 1),
+    "drop before": ("again", "maybe", 0),
+    "drop after": ("again", "maybe", 1),
+    "half body": ("again", "maybe", 1),
+    "html": ("declined", "is not JSON", 1),
+    "slow": ("again", "maybe", 1),
+    "redirect": ("stop", "no", 0),
+    "huge": ("failed", "maybe", 1),
+    "echo key": ("answered", "", 1),
+    "missing field": ("declined", "nothing in the answer", 1),
+    "null score": ("declined", "nothing in the answer", 1),
+    "extra field": ("answered", "", 1),
+    "echo changed": ("declined", "other text scanned", 1),
+    "failed job": ("declined", "failed", 0),
+    "endless job": ("again", "maybe", 1),
+}
 OTHERWISE: dict[tuple[str, str], tuple[str, str, int]] = {
     # The vendor's own words show something else than score or verdict.
     ("zerogpt", "missing field"): ("declined", "no score in the answer", 1),
@@ -138,7 +168,10 @@ def test_what_follows_when_something_goes_wrong(name: str, kind: str) -> None:
             with pytest.raises(UnansweredError) as caught:
                 vendor.ask(TEXT, "one")
             error = caught.value
-            assert {"again": (True, False), "stop": (False, True), "failed": (False, False)}[follows] == (error.again, error.stop)
+            assert {"again": (True, False), "stop": (False, True), "failed": (False, False)}[follows] == (
+                error.again,
+                error.stop,
+            )
             assert error.charged == detail
             assert error.exchanges
         assert there.ledger.billed == charged
@@ -146,7 +179,8 @@ def test_what_follows_when_something_goes_wrong(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("name", HTTP)
 @pytest.mark.parametrize(
-    ("said", "seconds"), [("7", 7.0), ("Mon, 30 Nov 2099 00:00:00 GMT", ...), (None, None), ("soon", None), ("-1", None)]
+    ("said", "seconds"),
+    [("7", 7.0), ("Mon, 30 Nov 2099 00:00:00 GMT", ...), (None, None), ("soon", None), ("-1", None)],
 )
 def test_for_how_long_a_vendor_wants_to_be_left_alone(name: str, said: str | None, seconds: float | None) -> None:
     with rehearsal(name, [Behaviour("rate limited", retry_after=said)]) as (there, vendor, *_):
@@ -235,7 +269,9 @@ def test_raising_the_number_that_speaks_for_ai_never_moves_a_call_towards_human(
     if card.scale is None or card.scale.meaning == "confidence in label":
         return  # no number of theirs speaks for AI by itself
     low, high = Decimal(card.scale.low or "-100"), Decimal(card.scale.high or "5000")
-    ends = [Decimal(end) for band in card.bands for end in (band.low, band.high)] + [Decimal(card.boundary.value or low)]
+    ends = [Decimal(end) for band in card.bands for end in (band.low, band.high)] + [
+        Decimal(card.boundary.value or low)
+    ]
     numbers = st.decimals(low, high, places=4) | st.sampled_from(ends)
     one, other = sorted((data.draw(numbers), data.draw(numbers)), reverse=card.scale.direction == "human")
     label = data.draw(st.none() | st.sampled_from([*card.verdicts, "a verdict nobody knows"]))

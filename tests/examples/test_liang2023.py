@@ -180,7 +180,7 @@ def test_repeated_and_cut_texts_are_remarked(readings: list[dict[str, str]]) -> 
         ("quil", space): 2,
         ("sapling", cut): 128,
         ("sapling", space): 2,
-        ("sapling", "the answer holds NaN or Infinity, which JSON forbids"): 7,
+        ("sapling", "the answer holds NaN or Infinity (not JSON)"): 7,
     }
     first = [row["reason"] for row in readings if (row["detector"], row["arm"]) == ("sapling", "CollegeEssay_real_70")]
     assert all(reason.startswith("the answer quotes only the first 2000 of ") for reason in first)

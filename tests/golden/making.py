@@ -44,8 +44,8 @@ class Clock:
 
 
 def made(root: Path) -> Path:
-    """The golden bundle, in a folder of its own below ``root``; the study lies beside it."""
-    place, bundle = Study(root / "study"), root / "bundle"
+    """The golden bundle, in a folder below ``root`` that is called as the edition; the study lies beside it."""
+    place, bundle = Study(root / "study"), root / EDITION
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as said:
         with contextlib.redirect_stderr(said):
             clock = _still(patch)

@@ -421,8 +421,15 @@ def test_other_forms_of_the_text_are_told_and_change_no_state(tmp_path: Path) ->
     done = imported(place, edition, written(tmp_path, json.dumps(rows)), "document=id")
     assert done.states == {"answered": 6}
     assert done.notes == [
-        "1 of 6 answers hold the beginning of the text at /raw/content",
-        "1 of 6 answers hold the text 2 times at /raw/content",
-        "1 of 6 answers hold the text in another form at /raw/content",
-        "1 of 6 answers hold the text with other white space at /raw/content",
+        "quotes another form of the text in 1 of 6 answers",
+        "quotes the text 2 times in 1 of 6 answers",
+        "quotes the text with other white space in 1 of 6 answers",
     ]
+    assert {name: row["reason"] for name, row in readings(edition).items()} == {
+        "0": None,
+        "1": "the answer quotes the text 2 times",
+        "2": None,  # too short a beginning to be sure
+        "3": "the answer quotes the text with other white space",
+        "4": "the answer quotes another form of the text",
+        "5": None,
+    }

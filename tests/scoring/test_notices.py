@@ -120,6 +120,7 @@ def test_an_arm_that_was_never_run_and_a_text_that_was_another(tmp_path: Path) -
             for n in range(3)
             for line in made.scanned(f"h-{n:02d}", state="declined", reason=OTHER_TEXT, version="2")
         ),
+        *made.scanned("m-02", score="0.9", version="2"),
         *made.scanned("m-00", score="0.9", version="1"),
         *made.scanned("m-01", state="declined", reason=OTHER_TEXT, version="1"),
     )

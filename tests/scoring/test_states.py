@@ -71,7 +71,8 @@ def test_versions_are_told_apart_and_never_pooled(tmp_path: Path) -> None:
         *made.scanned("d-3", state="declined", reason="language", version="3"),
         sent("d-4"),
         skipped("d-5"),
-        *made.scanned("d-6", score="0.1", version="2"),
+        *made.scanned("d-6", score="0.1", version="3"),
+        *made.scanned("d-7", state="declined", reason="language", version="4"),
     )
     one, two, three = scoring.score(made.edition).versions
     assert [(v.version, v.state, v.first) for v in (one, two, three)] == [
@@ -86,14 +87,16 @@ def test_versions_are_told_apart_and_never_pooled(tmp_path: Path) -> None:
         ("not_run", "answered under version 3"),
         ("in_doubt", f"sent at {AT}, no answer on record"),
         ("not_scannable", "too short"),
-        ("answered", None),
-        ("not_run", "not asked"),
+        ("not_run", "answered under version 3"),
+        ("declined", "language"),  # by a version that never answered
     ]
     assert two.pairs["state"].to_list() == ["not_run", "not_run", "answered", *["not_run"] * 5]
     assert row(two, 1, "reason") == ("answered under version 2",)
     assert row(two, 4, "reason") == ("not asked",)
-    assert three.pairs["attempts"].to_list() == [0, 0, 0, 1, 0, 0, 0, 0]
-    assert one.pairs["attempts"].to_list() == [1, 1, 0, 0, 1, 0, 1, 0]
+    assert row(three, 7, "reason") == ("answered under version 2",)
+    assert three.pairs["state"].to_list()[3:] == ["declined", "not_run", "not_run", "answered", "not_run"]
+    assert three.pairs["attempts"].to_list() == [0, 0, 0, 1, 0, 0, 1, 0]
+    assert one.pairs["attempts"].to_list() == [1, 1, 0, 0, 1, 0, 0, 1]
 
 
 def test_the_version_asked_for_is_that_of_the_first_answer(tmp_path: Path) -> None:
@@ -129,15 +132,6 @@ def test_shards_are_one_detector_in_the_order_of_their_names(tmp_path: Path) -> 
     assert [version.version for version in scored.versions] == ["early", "late"]
     assert sorted(scored.heads) == ["x.10of10.jsonl", "x.2of10.jsonl"]
     assert scored.heads["x.2of10.jsonl"].lines == 3
-
-
-def test_a_detector_whose_name_looks_like_a_shard(tmp_path: Path) -> None:
-    made = bench(tmp_path, card("x"), card("x.1of2"))
-    made.journal("x", *made.scanned("d-0", score="0.9"), shard="2/2")
-    made.journal("x.1of2", *made.scanned("d-1", score="0.9"))
-    one, two = scoring.score(made.edition).versions
-    assert one.pairs["call"].to_list()[:2] == ["ai", None]
-    assert two.pairs["call"].to_list()[:2] == [None, "ai"]
 
 
 def test_ids_stay_strings_and_zero_is_an_answer(tmp_path: Path) -> None:
@@ -205,3 +199,27 @@ def test_journals_that_were_read_already(tmp_path: Path) -> None:
     given, own = scoring.score(made.edition, journals=reversed(read)), scoring.score(made.edition)
     assert given.heads == own.heads
     assert given.pairs().equals(own.pairs())
+
+
+def test_a_detector_that_only_declined_has_one_nameless_version(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    made.journal(
+        "x", *(line for n in (0, 1) for line in made.scanned(f"d-{n}", state="declined", reason="no", version=f"{n}"))
+    )
+    (version,) = scoring.score(made.edition).versions
+    assert (version.version, version.state) == (None, "not_reported")
+    assert version.pairs["state"].to_list()[:3] == ["declined", "declined", "not_run"]
+
+
+def test_a_remark_of_an_answer_is_told_and_changes_nothing(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    made.journal(
+        "x",
+        *made.scanned("d-0", score="0.9", reason="the answer quotes the text 2 times"),
+        *made.scanned("d-1", score="9", reason="the answer quotes the text 2 times"),
+    )
+    (version,) = scoring.score(made.edition).versions
+    assert version.pairs.select("state", "call", "reason").rows()[:2] == [
+        ("answered", "ai", "the answer quotes the text 2 times"),
+        ("declined", None, "score outside the declared scale: 9"),
+    ]

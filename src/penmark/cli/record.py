@@ -2,8 +2,8 @@
 
 FILE is CSV, JSON (a list of objects) or JSON Lines. The sealed card says where score and verdict stand in a row, and the
 row is kept as evidence, with every digit as it is. A table of typed readings has the columns document, displayed, date,
-version and operator; map other names. All rows are imported, or none. An answer that is older than the promise, or has
-no date, makes the edition retrospective.
+version and operator; map other names. All rows of a file are imported, or none. An answer that is older than the
+promise, or has no date, makes the edition retrospective.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from penmark.study import Edition
 
 def run(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The answers.")],
+    file: Annotated[list[Path], typer.Argument(metavar="FILE...", help="The answers.")],
     detector: Annotated[str, typer.Option(help="Whose answers they are.")],
     maps: Annotated[
         list[str] | None,
@@ -32,7 +32,9 @@ def run(
         ),
     ] = None,
     mapping_file: Annotated[Path | None, typer.Option("--mapping", help="The same, in a YAML file.")] = None,
-    arm: Annotated[str | None, typer.Option(help="The only arm that the rows are about.")] = None,
+    arm: Annotated[
+        list[str] | None, typer.Option(help="The only arm that the rows are about; once, or once for each file.")
+    ] = None,
     by: Annotated[str | None, typer.Option(help="Who read the screens, where no field says so.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -41,21 +43,25 @@ def run(
     place = study.find(Path(ctx.obj))
     edition = place.edition()
     wanted = mapping.load(mapping_file) if mapping_file is not None else mapping.parse(maps) if maps else None
-    done = record(place, edition, file, Import(detector, wanted, arm, by))
-    source = file.name if arm is None else f"{file.name} ({arm})"
-    told = [f"recorded from {source}: {note}" for note in done.notes]
-    for what in told:
-        amendments.deviation(edition, what, detector, now=reading.now())
-    if told:
-        study.write(place.changes, amendments.changes(place.editions()).encode())
-    warnings = _seal_heads(edition, done)
-    for warning in warnings:
+    for path, only in zip(file, _arms(arm or [], len(file)), strict=True):
+        done = record(place, edition, path, Import(detector, wanted, only, by))
+        source = path.name if only is None else f"{path.name} ({only})"
+        for note in done.notes:
+            amendments.deviation(edition, f"recorded from {source}: {note}", detector, now=reading.now())
+        if done.notes:
+            study.write(place.changes, amendments.changes(place.editions()).encode())
+        _show(done, source, as_json)
+    for warning in _seal_heads(edition, done):
         print(f"warning: {warning}", file=sys.stderr)
-    if as_json:
-        values = {**done._asdict(), "heads": {name: head.model_dump() for name, head in done.heads.items()}}
-        print(json.dumps(values, ensure_ascii=False))
-        return
-    _show(done)
+
+
+def _arms(given: list[str], files: int) -> list[str | None]:
+    if len(given) not in (0, 1, files):
+        raise UsageError(
+            f"{files} files and {len(given)} arms",
+            remedy="Name one arm for all files, or one for each, in their order.",
+        )
+    return [None] * files if not given else [*given] if len(given) == files else [given[0]] * files
 
 
 def _seal_heads(edition: Edition, done: Recorded) -> tuple[str, ...]:
@@ -74,8 +80,12 @@ def _seal_heads(edition: Edition, done: Recorded) -> tuple[str, ...]:
     ).warnings
 
 
-def _show(done: Recorded) -> None:
-    print(f"{done.detector}: {done.readings} readings")
+def _show(done: Recorded, source: str, as_json: bool) -> None:
+    if as_json:
+        values = {**done._asdict(), "heads": {name: head.model_dump() for name, head in done.heads.items()}}
+        print(json.dumps(values, ensure_ascii=False))
+        return
+    print(f"{done.detector}: {done.readings} readings from {source}")
     for state, count in done.states.items():
         print(f"  {count} {state}")
     if done.undated:

@@ -7,20 +7,17 @@ job by sending its text again; lets a vendor's words into a reason where they qu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from penmark import cards
 from penmark.cards import requests
 from penmark.cards.requests import LOOPBACK, Value
+from penmark.detectors.account import Account, Token
 from penmark.detectors.wire import Reply, retry_after
 from penmark.errors import PenmarkError
 from penmark.plugins import Answer, Declined, Exchange, Heard, UnansweredError
-from penmark.records import Request, Send, Sign
-
-if TYPE_CHECKING:
-    from penmark.detectors.http import Vendor
+from penmark.records import Login, Request, Send, Sign
 
 LEAST = 6
 """Characters of a secret: to hide a shorter one would change innocent words."""
@@ -38,28 +35,23 @@ Noted = Callable[[dict[str, str]], None]
 """Is told what the vendor calls the work, as soon as it has taken it on."""
 
 
-class Token(NamedTuple):
-    """What a login gave, and until when (by the vendor object's clock) it is used."""
-
-    values: dict[str, Value]
-    until: float
-
-
 class Call:
     """One text on its way, and what is known of it so far."""
 
-    def __init__(self, vendor: Vendor, values: dict[str, str]) -> None:
-        self.vendor, self.request = vendor, vendor.request
-        self.values: dict[str, Value] = {**vendor.fixed, **values}
+    def __init__(self, account: Account, values: dict[str, str]) -> None:
+        self.account, self.request = account, account.request
+        self.values: dict[str, Value] = {**account.fixed, **values}
         self.token: Token | None = None
         self.exchanges: list[Exchange] = []
         self.job: dict[str, str] = {}
 
     def run(self, noted: Noted) -> Heard:
+        """Send the text, and wait for the answer. Raises UnansweredError."""
         return self._told(lambda: self._run(noted))
 
     def resumed(self) -> Heard:
-        self.job = {name: str(value) for name, value in self.values.items() if name not in self.vendor.fixed}
+        """Wait for the answer to a text that was sent before. Raises UnansweredError."""
+        self.job = {name: str(value) for name, value in self.values.items() if name not in self.account.fixed}
         return self._told(self._polled)
 
     def _told(self, work: Callable[[], Answer | Declined]) -> Heard:
@@ -91,7 +83,7 @@ class Call:
     def _polled(self) -> Answer | Declined:
         poll = self.request.poll
         assert poll is not None
-        until = self.vendor.clock() + poll.patience
+        until = self.account.clock() + poll.patience
         while True:
             pause = float(poll.every)
             try:
@@ -108,22 +100,22 @@ class Call:
                     error.charged = "maybe"
                     raise
                 trouble, pause = error, max(pause, error.retry_after or 0.0)
-            if self.vendor.clock() + pause > until:
+            if self.account.clock() + pause > until:
                 trouble.charged = "maybe"
                 raise trouble
-            if self.vendor.wait(pause):
+            if self.account.wait(pause):
                 raise UnansweredError("interrupted while the vendor was at work", again=True, charged="maybe")
 
     def _sent(self, step: str, send: Send) -> tuple[Reply, Declined | None]:
         """The answer to a request; a login that no longer counts is made anew, once."""
-        self.token = self.vendor.token(self)
+        self.token = self.account.token(self.login)
         reply = self._exchanged(step, send)
         if reply.status == 401 and self.token is not None and step != "login":
-            self.token = self.vendor.token(self, stale=self.token)
+            self.token = self.account.token(self.login, stale=self.token)
             reply = self._exchanged(step, send)
         return reply, self._meant(step, reply)
 
-    def login(self, login: Send) -> dict[str, str]:
+    def login(self, login: Login) -> dict[str, str]:
         """Log in; what the answer gives. Raises UnansweredError."""
         reply = self._exchanged("login", login)
         if (refused := self._meant("login", reply)) is not None:
@@ -135,14 +127,14 @@ class Call:
         return values
 
     def _exchanged(self, step: str, send: Send) -> Reply:
-        secrets = {} if step == "upload" else {**self.vendor.keys, **(self.token.values if self.token else {})}
+        secrets = {} if step == "upload" else {**self.account.keys, **(self.token.values if self.token else {})}
         try:
             filled = requests.filled(step, send, {**self.values, **secrets})
         except ValueError as error:
             raise UnansweredError(str(error), stop=True) from None
         filled = filled._replace(url=self._addressed(step, send, filled.url))
         try:
-            reply, exchange = self.vendor.wire.exchange(filled)
+            reply, exchange = self.account.wire.exchange(filled)
         except UnansweredError as error:
             self.exchanges += error.exchanges
             raise
@@ -152,10 +144,13 @@ class Call:
     def _addressed(self, step: str, send: Send, url: str) -> str:
         """Where the request goes. An address that the vendor gave may be anywhere, but not in the open."""
         if requests.PLACEHOLDER.fullmatch(send.url) is None:
-            return self.vendor.at(url)
-        parts = urlsplit(url)
-        here = self.vendor.origin is not None and parts.scheme == "http" and parts.hostname in LOOPBACK
-        if parts.scheme != "https" and not here:
+            return self.account.at(url)
+        try:
+            scheme, host = urlsplit(url).scheme, urlsplit(url).hostname
+        except ValueError:
+            scheme, host = "", None
+        here = self.account.origin is not None and scheme == "http" and host in LOOPBACK
+        if host is None or not (scheme == "https" or here):
             raise UnansweredError(f"the vendor gave an address for the {step} that is not https", stop=True)
         return url
 
@@ -206,9 +201,9 @@ class Call:
     def _final(self, reply: Reply) -> Answer | Declined:
         if reply.clean is None:
             return Declined("the answer repeats a secret in a way that cannot be taken out, so it was not kept")
-        if self.vendor.card.answer.unmeasured:
+        if self.account.card.answer.unmeasured:
             try:
-                why = cards.unmeasured(self.vendor.card, reply.clean)
+                why = cards.unmeasured(self.account.card, reply.clean)
             except PenmarkError:
                 why = None  # whoever reads the answer says what is wrong with it
             if why is not None:
@@ -221,7 +216,7 @@ class Call:
         for said in (self._value(reply, pointer) for pointer in _SAID):
             if said is None or not said.strip() or not isinstance(text, str):
                 continue
-            words = self.vendor.hiding.text(said)
+            words = self.account.hiding.text(said)
             words = words if len(words) <= MAX_WORDS else words[: MAX_WORDS - 1] + "…"
             quoted = any(words[n : n + QUOTE] in text for n in range(max(1, len(words) - QUOTE + 1)))
             return "" if quoted else f" ({words})"

@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 import time
 from collections.abc import Callable, Mapping
 from urllib.parse import unquote, urlsplit
 
 from penmark.cards import requests
 from penmark.cards.requests import LOOPBACK, Filled, Value
-from penmark.detectors.asking import LEAST, Call, Noted, Token, is_secret
+from penmark.detectors.account import Account
+from penmark.detectors.asking import LEAST, Call, Noted, is_secret
 from penmark.detectors.hiding import Hiding
 from penmark.detectors.wire import Wire
 from penmark.errors import UsageError, did_you_mean
 from penmark.plugins import Answer, Declined, Heard
 from penmark.records import Card, Request
-
-MARGIN = 600.0
-"""Seconds before the end of a login's time at which it is made anew."""
 
 
 def sleep(seconds: float) -> bool:
@@ -59,29 +56,25 @@ class Vendor:
         request = card.ask.request
         if request is None:
             raise UsageError("its card does not say how it is asked over HTTP", place=f"card {card.name}")
-        self.card, self.request = card, request
-        self.wait, self.clock = wait, clock
-        self.fixed = _settings(request, settings, version)
-        self.hiding = Hiding()
-        self.keys = _keys(request, environ)
-        for key in self.keys.values():
-            self.hiding.add(str(key))
-        self.origin = None if base_url is None else _origin(base_url)
+        keys, hiding = _keys(request, environ), Hiding()
+        for key in keys.values():
+            hiding.add(str(key))
+        origin = None if base_url is None else _origin(base_url)
         seconds = float(request.timeout) if timeout is None else timeout
-        self.wire = Wire(self.hiding, timeout=seconds, connections=connections, this_machine=self.origin is not None)
-        self._token: Token | None = None
-        self._login = threading.Lock()
+        wire = Wire(hiding, timeout=seconds, connections=connections, this_machine=origin is not None)
+        fixed = _settings(request, settings, version)
+        self._account = Account(card, request, fixed, keys, wire, hiding, origin=origin, wait=wait, clock=clock)
 
     def ask(self, text: str, call_id: str, noted: Noted = lambda job: None) -> Heard:
         """Ask about ``text``. ``call_id``: 3 to 36 letters and digits, for vendors that let the caller name the work.
 
         Raises UnansweredError.
         """
-        return Call(self, {"text": text, "id": call_id}).run(noted)
+        return Call(self._account, {"text": text, "id": call_id}).run(noted)
 
     def resume(self, job: Mapping[str, str]) -> Heard:
         """Ask what became of the work that ``noted`` was told of, without sending the text again. Raises UnansweredError."""
-        return Call(self, dict(job)).resumed()
+        return Call(self._account, dict(job)).resumed()
 
     def read(self, text: str) -> Answer | Declined:
         """Ask about ``text`` under an id that nobody will know. Raises UnansweredError."""
@@ -89,37 +82,19 @@ class Vendor:
 
     def shown(self) -> list[Filled]:
         """The requests that ``ask`` would send: secrets by the names of their variables, what is not known by its place."""
-        hidden: dict[str, Value] = {name: f"{{env: {key.env}}}" for name, key in self.request.keys.items()}
-        known: dict[str, Value] = {"text": "{text}", "id": "{id}", **self.fixed, **hidden}
+        account = self._account
+        hidden: dict[str, Value] = {name: f"{{env: {key.env}}}" for name, key in account.request.keys.items()}
+        known: dict[str, Value] = {"text": "{text}", "id": "{id}", **account.fixed, **hidden}
         made = []
-        for name, send in requests.steps(self.request):
+        for name, send in requests.steps(account.request):
             filled = requests.filled(name, send, known)
-            made.append(filled._replace(url=unquote(self.at(filled.url))))
+            made.append(filled._replace(url=unquote(account.at(filled.url))))
             known |= {taken: f"{{{taken}}}" for taken in send.take}
         return made
 
     def close(self) -> None:
         """Close the connections."""
-        self.wire.close()
-
-    def at(self, url: str) -> str:
-        """``url``, or the same path on the server that is asked in the vendor's place."""
-        if self.origin is None:
-            return url
-        return urlsplit(url)._replace(scheme="http", netloc=self.origin).geturl()
-
-    def token(self, call: Call, stale: Token | None = None) -> Token | None:
-        """What the login gave; made anew where there is none, it is about to end, or it is ``stale``."""
-        login = self.request.login
-        if login is None:
-            return None
-        with self._login:
-            if self._token is None or self._token is stale or self.clock() > self._token.until:
-                values = call.login(login)
-                for value in values.values():
-                    self.hiding.add(value)
-                self._token = Token(dict(values), self.clock() + login.hours * 3600 - MARGIN)
-            return self._token
+        self._account.wire.close()
 
 
 def _keys(request: Request, environ: Mapping[str, str]) -> dict[str, Value]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from penmark.generators.provider import Provider, Said, count, joined, string
+from penmark.generators.provider import Provider, Said
+from penmark.generators.values import count, joined, string
 
 
 class Anthropic(Provider):

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from penmark.generators.provider import Provider, Said, at, count, string
+from penmark.generators.provider import Provider, Said
+from penmark.generators.values import at, count, string
 
 _CUT = ("MAX_TOKENS", "CONTINUATION", "MALFORMED_RESPONSE", "OTHER")
 _WHOLE = ("STOP", "FINISH_REASON_UNSPECIFIED")

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from penmark.generators.provider import Provider, Said, at, count, joined, string
+from penmark.generators.provider import Provider, Said
+from penmark.generators.values import at, count, joined, string
 
 
 class OpenAICompatible(Provider):

@@ -17,20 +17,22 @@ from urllib.parse import urlsplit
 import orjson
 
 from penmark.cards.requests import Filled
-from penmark.detectors.hiding import HIDDEN, LEAST, Hiding
+from penmark.detectors.hiding import HIDDEN, Hiding
 from penmark.detectors.wire import Reply, Wire, retry_after
 from penmark.errors import UsageError, did_you_mean
+from penmark.generators.values import NUMBER, literal, string
 from penmark.plugins import Exchange, Prepared, UnansweredError, Written
 
 TIMEOUT = 600.0
 """Seconds without a byte: a model may think for minutes before its answer begins."""
+LEAST = 6
+"""Characters of a key: to hide a shorter one would change innocent words."""
 _OWN = ("model", "base_url", "key", "timeout")
 _SETTING = "settings."
 _STOP = {401, 402, 403, 404, 405, 410}
 _AGAIN = {408, 425, 429}
 _SPENT = re.compile(r"insufficient_quota|credit balance|billing", re.IGNORECASE)
 _FILTER = re.compile(r"content[ _]?(?:filter|policy|management)|moderation|safety system", re.IGNORECASE)
-_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _VISIBLE = re.compile(r"[\x21-\x7e]+")
 
 
@@ -75,7 +77,9 @@ class Provider:
         self.model = options["model"]
         self.url = options.get("base_url", self.base_url).rstrip("/")
         if self.url == "":
-            raise UsageError("this generator needs the option `base_url`", remedy="Write base_url: http://127.0.0.1:8000/v1.")
+            raise UsageError(
+                "this generator needs the option `base_url`", remedy="Write base_url: http://127.0.0.1:8000/v1."
+            )
         self.local = _local(self.url)
         self.settings, self.not_honoured = self._named(given)
         self._hiding = Hiding()
@@ -119,9 +123,7 @@ class Provider:
         """Ask once. Raises UnansweredError where no text came, with what to do about it."""
         headers = {**dict(prepared.headers), **(self.credentials(self._secret) if self._secret is not None else {})}
         try:
-            reply, exchange = self._wire.exchange(
-                Filled("send", prepared.method, prepared.url, headers, prepared.body)
-            )
+            reply, exchange = self._wire.exchange(Filled("send", prepared.method, prepared.url, headers, prepared.body))
         except UnansweredError as error:
             raise _ours(error) from None
         value = _json(reply.body)
@@ -214,53 +216,7 @@ class Provider:
         raise NotImplementedError
 
 
-# --- values --------------------------------------------------------------------------------------------------------
-
-
-def at(value: Any, *path: str | int) -> Any:
-    """What stands at a place in a JSON value, or None."""
-    for part in path:
-        if isinstance(part, int) and isinstance(value, list) and part < len(value):
-            value = value[part]
-        elif isinstance(part, str) and isinstance(value, dict):
-            value = value.get(part)
-        else:
-            return None
-    return value
-
-
-def string(value: Any, *path: str | int) -> str | None:
-    """A string at a place, or None."""
-    found = at(value, *path)
-    return found if isinstance(found, str) else None
-
-
-def count(value: Any, *path: str | int) -> int | None:
-    """A whole number at a place (some write it as 12.0), or None."""
-    found = at(value, *path)
-    whole = isinstance(found, int | float) and not isinstance(found, bool) and found >= 0 and found == int(found)
-    return int(found) if whole else None
-
-
-def joined(parts: Any, key: str = "text", kind: str | None = "text") -> str | None:
-    """The texts of a list of parts, one after the other; parts of another kind (thoughts, calls) are no text."""
-    if not isinstance(parts, list):
-        return None
-    texts = [p[key] for p in parts if isinstance(p, dict) and isinstance(p.get(key), str) and p.get("type", kind) == kind]
-    return "".join(texts) if texts else None
-
-
-def literal(value: str) -> Any:
-    """A setting as it is written in JSON: its exact digits, true, false, an object or a list, or else a string."""
-    if _NUMBER.fullmatch(value) or value in ("true", "false"):
-        return orjson.Fragment(value)
-    if value[:1] in ("{", "["):
-        try:
-            json.loads(value)
-        except ValueError:
-            return value
-        return orjson.Fragment(value)
-    return value
+# --- what comes in ----------------------------------------------------------------------------------------------------
 
 
 def _json(body: bytes) -> Any:
@@ -292,7 +248,7 @@ def _local(url: str) -> bool:
 def _seconds(given: str | None) -> float:
     if given is None:
         return TIMEOUT
-    if _NUMBER.fullmatch(given) is None or not 0 < float(given) <= 86400:
+    if NUMBER.fullmatch(given) is None or not 0 < float(given) <= 86400:
         raise UsageError(f"the option timeout is no number of seconds: {given!r}", remedy="Write timeout: 600.")
     return float(given)
 

@@ -248,12 +248,12 @@ def _write(ground: Ground, detector: str, path: Path, made: list[_Made]) -> Reco
         kept.append([each.kept for each in made if each.kept is not None])
         writer.append(*lines)
         heads = {f"journal/{own.name}": Head(lines=writer.lines, head=writer.head)}
-    states = Counter(
-        each.line["state"] if each.line["reason"] is None else f"{each.line['state']}: {each.line['reason']}"
-        for each in made
-    )
-    undated = sum(each.line["state"] == "answered" and each.line["got_at"] is None for each in made)
-    return Recorded(detector, len(made), dict(states.most_common()), undated, notes, heads)
+    answered = [each.line for each in made if each.line["state"] == "answered"]
+    others = Counter(f"{each.line['state']}: {each.line['reason']}" for each in made if each.line not in answered)
+    states = ({"answered": len(answered)} if answered else {}) | dict(others.most_common())
+    undated = sum(line["got_at"] is None for line in answered)
+    notes = quoting.told((line["reason"] for line in answered if line["reason"] is not None), len(answered))
+    return Recorded(detector, len(made), states, undated, notes, heads)
 
 
 def _settle(ground: Ground, detector: str, kept: evidence.Writer) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from penmark import evidence, reading
+from penmark import canon, evidence, reading
 from penmark.errors import PenmarkError, ServiceError
 from penmark.evidence import Kept
 from penmark.journal import Writer
@@ -225,6 +225,8 @@ class Lane:
             declined = reading.reason(said.reason) if isinstance(said, Declined) else None
             judged = reading.judge(self.promised.card, said.body, text, declined)
             digest = self._material.digest(item.position, said.body)
+            if digest == canon.sha256(said.body):  # not keyed: the text is not an attested one
+                judged = reading.remarked(judged, self.promised.card, said.body, text)
             kept = Kept(self.promised.detector, pair.document, pair.attempt, said.body, digest)
         self._count(judged, pair.document)
         sha256 = None if kept is None else kept.sha256

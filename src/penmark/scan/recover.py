@@ -58,7 +58,10 @@ def _line(part: Part, documents: Documents, texts: Texts, item: Kept, written: d
             place=f"evidence of {part.detector.name}",
             remedy="Restore the evidence files.",
         )
-    judged = reading.judge(part.sealed.card, item.body, texts.text(position))
+    card, text = part.sealed.card, texts.text(position)
+    judged = reading.judge(card, item.body, text)
+    if not documents.attested[position]:
+        judged = reading.remarked(judged, card, item.body, text)
     asked = Asked(item.document, documents.address(position), item.attempt, "scan", sent_at, part.detector.version)
     got_at = max(sent_at, reading.stamp(written.timestamp()))
     return position, reading.line(asked, judged, at=reading.now(), got_at=got_at, evidence_sha256=item.sha256)

@@ -50,7 +50,8 @@ class Lines:
 
     @cached_property
     def readings(self) -> pl.DataFrame:
-        """``reading`` lines; ``said``: the number of the version by first appearance, 0 for those that failed."""
+        """``reading`` lines; ``said``: the number of the version by first appearance, 0 for those that failed, and for those
+        that declined under a version that never answered."""
         frame = self._all("reading", (journal.readings for journal in self.journals))
         number = pl.lit(0, dtype=pl.UInt32)
         for at, version in enumerate(self.versions[1:], 1):
@@ -60,16 +61,17 @@ class Lines:
 
     @cached_property
     def versions(self) -> list[str | None]:
-        """The versions that answered or declined, in order of first appearance; [None] where there is none."""
+        """The versions that answered, in order of first appearance; [None] where there is none."""
         found: dict[str | None, None] = {}
         for journal in self.journals:
-            spoken = journal.readings.filter(pl.col("state") != "failed").get_column("version")
+            spoken = journal.readings.filter(pl.col("state") == "answered").get_column("version")
             found |= dict.fromkeys(spoken.unique(maintain_order=True).to_list())
         return list(found) or [None]
 
     def asked_as(self, number: int) -> str | None:
-        """The version that was asked for where this version first answered."""
-        rows = self.readings.filter((pl.col("said") == number) & (pl.col("state") != "failed"))
+        """The version that was asked for where this version first answered or declined."""
+        itself = pl.col("version").eq_missing(pl.lit(self.versions[number], dtype=pl.String))
+        rows = self.readings.filter(itself & (pl.col("state") != "failed"))
         asked: str | None = rows.get_column("version_asked").item(0) if rows.height else None
         return asked
 

@@ -14,6 +14,7 @@ import polars as pl
 
 from penmark import cards
 from penmark.reading import OTHER_TEXT
+from penmark.scoring.relations import relations
 from penmark.scoring.scored import Scored
 from penmark.scoring.states import Version
 from penmark.scoring.units import WARN_FROM, units
@@ -47,6 +48,7 @@ def warnings(scored: Scored) -> list[Notice]:
         found += (notice._replace(message=named + notice.message) for notice in _of_one(scored, version))
     found += _alike(scored)
     found += _units(scored)
+    found += (Notice(*each) for each in relations(scored))
     order = list(dict.fromkeys(notice.rule for notice in found))
     return sorted(found, key=lambda notice: order.index(notice.rule))
 

@@ -124,14 +124,12 @@ def _by_detector(
     seen: set[str] = set()
     for name, group in itertools.groupby(every, key=lambda one: one.detector):
         held = list(group)
-        if name in known and name not in seen:
+        seen.add(name)
+        if name in known:
             yield name, held
-        elif name in known:
-            wrong.append(Fault(str(held[0].path), f"another detector bears the name of this shard of {name}"))
         else:
             remedy = "Only detectors that were committed are scored; take it out."
             wrong.append(Fault(str(held[0].path), f"the protocol has no detector {name}", remedy))
-        seen.add(name)
     yield from ((name, []) for name in known if name not in seen)
 
 

@@ -73,7 +73,8 @@ def versions(lines: Lines, detector: Detector, card: Card, rule: Rule) -> list[V
 
 
 def _judged(readings: pl.DataFrame, card: Card, rule: Rule) -> pl.DataFrame:
-    """The readings with their calls: an answer without a call is declined, and its reason says why."""
+    """The readings with their calls: an answer without a call is declined, and its reason says why; of others it is the
+    remark of the reading."""
     answered = readings.get_column("state") == "answered"
     calls = called(readings.select("score", "label"), card, rule)
     heard = readings.select("doc", "said", "state", "reason", *_SAID).hstack(calls)
@@ -81,7 +82,7 @@ def _judged(readings: pl.DataFrame, card: Card, rule: Rule) -> pl.DataFrame:
     return heard.with_columns(
         *(pl.when(answered).then(pl.col(name)).alias(name) for name in ("call", "call_lenient", "uncertain")),
         state=pl.when(answered & why_not.is_not_null()).then(pl.lit("declined")).otherwise(pl.col("state")),
-        reason=pl.when(answered).then(why_not).otherwise(pl.col("reason")),
+        reason=pl.when(answered).then(pl.coalesce(why_not, "reason")).otherwise(pl.col("reason")),
         was_answered=answered,
     )
 
@@ -141,8 +142,9 @@ def _silent(lines: Lines, number: int) -> pl.DataFrame:
     Of several rows of a document the last holds: answered under another version, in doubt, not scannable.
     """
     other = lines.readings.filter((pl.col("state") != "failed") & (pl.col("said") != number)).sort("said")
-    named = pl.format("answered under version {}", pl.col("version").fill_null(""))
-    known = [other.reverse().select("doc", state=pl.lit("not_run"), reason=named)]
+    names = pl.Series([f"answered under version {version or ''}" for version in lines.versions])
+    reasons = names.gather(other.get_column("said")).alias("reason")
+    known = [other.select("doc", reasons, state=pl.lit("not_run")).select("doc", "state", "reason").reverse()]
     if number == 0:
         read = lines.first(lines.readings.filter(pl.col("said") == 0), "at_line")
         left = lines.sent.filter(read.gather(lines.sent.get_column("doc")).is_null())

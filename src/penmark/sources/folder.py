@@ -14,8 +14,9 @@ from pathlib import Path
 
 from penmark.errors import Fault, FaultsError, UsageError
 from penmark.plugins import Draft
-from penmark.sources.mapping import Mapping, required_path
+from penmark.sources.mapping import MAX_TEXT, Mapping, required_path
 from penmark.sources.rows import Row, rows
+from penmark.sources.unreadable import SUFFIXES, refusal
 
 _METADATA = ("metadata.csv", "metadata.jsonl", "metadata.json")
 
@@ -45,13 +46,22 @@ class Folder:
         faults: list[Fault] = []
         listed: set[Path] = set()
         yield from self._mapping.drafts(self._rows(faults, listed), self._folder, faults)
-        if self._metadata is not None and not self._ignoring:
-            for path in sorted(self._folder.glob("*.txt")):
-                if path not in listed:
-                    remedy = "List it, move it elsewhere, or give unlisted=ignored."
-                    faults.append(Fault(str(path), f"is not named in {self._metadata.name}", remedy))
+        if not self._ignoring:
+            self._unlisted(faults, listed)
         if faults:
             raise FaultsError(faults)
+
+    def _unlisted(self, faults: list[Fault], listed: set[Path]) -> None:
+        for path in sorted(self._folder.iterdir()):
+            if path in listed:
+                continue
+            if path.suffix == ".txt" and self._metadata is not None:
+                remedy = "List it, move it elsewhere, or give unlisted=ignored."
+                faults.append(Fault(str(path), f"is not named in {self._metadata.name}", remedy))
+            elif path.suffix.lower() in SUFFIXES and path.is_file():
+                with path.open("rb") as file:
+                    fact, remedy = refusal(file.read(MAX_TEXT)) or ("is no plain text", "Save it as plain text (UTF-8).")
+                faults.append(Fault(str(path), fact, f"{remedy} Or move it elsewhere, or give unlisted=ignored."))
 
     def _rows(self, faults: list[Fault], listed: set[Path]) -> Iterator[Row]:
         if self._metadata is None:

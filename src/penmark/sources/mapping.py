@@ -15,6 +15,7 @@ from pathlib import Path
 from penmark.errors import Fault, UsageError, did_you_mean
 from penmark.plugins import Draft
 from penmark.sources.rows import Row, raw
+from penmark.sources.unreadable import refusal
 
 FIELDS = ("language", "register", "subgroup", "author", "topic", "source", "exposures", "withheld")
 """What a document says of itself beside its provenance. ``withheld``: why its text is not published."""
@@ -87,6 +88,10 @@ class Mapping:
         provenance = {n.removeprefix("provenance."): v for n, v in values.items() if n not in known and v != ""}
         if provenance.get("kind") == "archive" and "source" in fields:
             provenance.setdefault("source", fields["source"])
+        fault = _stale(provenance, provenance.pop("modified", ""), row.place)
+        if fault is not None:
+            faults.append(fault)
+            return None
         return Draft(name, text, row.place, fields, provenance, draft=draft)
 
     def _text(
@@ -101,6 +106,15 @@ class Mapping:
         return text_file(folder, file, place, faults)
 
 
+def _stale(provenance: dict[str, str], modified: str, place: str) -> Fault | None:
+    """A page that was modified after the date that it states is no proof of that date; a kept copy of it is."""
+    on = provenance.get("evidence_date", "")
+    if provenance.get("kind") != "archive" or provenance.get("grade") != "stated" or not modified[:10] > on:
+        return None
+    remedy = "Find an archived copy of it, and take the date of that copy (`penmark collect ARM --from web-archive`)."
+    return Fault(place, f"is said to be of {on or 'no date'}, and was modified on {modified[:10]}", remedy)
+
+
 def text_file(folder: Path, name: str, place: str, faults: list[Fault]) -> bytes | None:
     """The bytes of a text file inside ``folder``; None, and a fault at ``place``, where it cannot be read."""
     path = folder / name
@@ -112,7 +126,11 @@ def text_file(folder: Path, name: str, place: str, faults: list[Fault]) -> bytes
         elif path.stat().st_size > MAX_TEXT:
             faults.append(Fault(place, f"{name} is larger than {MAX_TEXT} bytes", "Is it one text?"))
         else:
-            return path.read_bytes()
+            read = path.read_bytes()
+            refused = refusal(read)
+            if refused is None:
+                return read
+            faults.append(Fault(place, f"{name} {refused[0]}", refused[1]))
     except (OSError, ValueError) as error:
         reason = os.strerror(error.errno).lower() if isinstance(error, OSError) and error.errno else str(error)
         faults.append(Fault(place, f"{name} cannot be read: {reason}", "Look at the name and its permissions."))

@@ -29,18 +29,21 @@ class Row(NamedTuple):
     cells: dict[str, str]
 
 
-def rows(path: Path, faults: list[Fault], delimiter: str | None = None) -> Iterator[Row]:
-    """The good rows of a file; what is wrong goes to ``faults``, with its row. Nothing is raised for a bad file."""
+def rows(path: Path, faults: list[Fault], delimiter: str | None = None, lists: tuple[str, ...] = ()) -> Iterator[Row]:
+    """The good rows of a file; what is wrong goes to ``faults``, with its row. Nothing is raised for a bad file.
+
+    ``lists``: columns of JSON and parquet whose lists stay JSON, to be taken apart; others are joined with ``;``.
+    """
     suffix = path.suffix.lower()
     try:
         if suffix in (".csv", ".tsv"):
             yield from _csv(path, faults, delimiter or ("\t" if suffix == ".tsv" else ","))
         elif suffix in (".jsonl", ".ndjson"):
-            yield from _jsonl(path, faults)
+            yield from _jsonl(path, faults, lists)
         elif suffix == ".json":
-            yield from _json(path, faults)
+            yield from _json(path, faults, lists)
         elif suffix == ".parquet":
-            yield from _parquet(path, faults)
+            yield from _parquet(path, faults, lists)
         else:
             remedy = f"Give a file that ends in {', '.join(FORMATS)}."
             faults.append(Fault(str(path), "is not a kind of table that can be read", remedy))
@@ -114,7 +117,7 @@ def _header(path: Path, header: list[str], delimiter: str, faults: list[Fault]) 
 # --- JSON ----------------------------------------------------------------------------------------------------------
 
 
-def _jsonl(path: Path, faults: list[Fault]) -> Iterator[Row]:
+def _jsonl(path: Path, faults: list[Fault], lists: tuple[str, ...]) -> Iterator[Row]:
     with path.open("r", encoding="utf-8-sig", errors="surrogateescape", newline="\n") as file:
         number = 0
         while line := file.readline(MAX_LINE + 1):
@@ -130,12 +133,12 @@ def _jsonl(path: Path, faults: list[Fault]) -> Iterator[Row]:
             except (ValueError, RecursionError) as error:
                 faults.append(Fault(place, f"is not valid JSON ({error})", "Correct the line."))
                 continue
-            row = _object(value, place, faults)
+            row = _object(value, place, faults, lists)
             if row is not None:
                 yield row
 
 
-def _json(path: Path, faults: list[Fault]) -> Iterator[Row]:
+def _json(path: Path, faults: list[Fault], lists: tuple[str, ...]) -> Iterator[Row]:
     if path.stat().st_size > MAX_WHOLE:
         faults.append(Fault(str(path), "is too large to be read whole", "Save it as JSONL, one object a line."))
         return
@@ -148,7 +151,7 @@ def _json(path: Path, faults: list[Fault]) -> Iterator[Row]:
         faults.append(Fault(str(path), "is not a list of objects", "Give a JSON list with one object a text."))
         return
     for number, item in enumerate(value, 1):
-        row = _object(item, f"{path}: item {number}", faults)
+        row = _object(item, f"{path}: item {number}", faults, lists)
         if row is not None:
             yield row
 
@@ -169,20 +172,20 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _object(value: Any, place: str, faults: list[Fault]) -> Row | None:
+def _object(value: Any, place: str, faults: list[Fault], lists: tuple[str, ...]) -> Row | None:
     if not isinstance(value, dict):
         shown = json.dumps(value, ensure_ascii=False)[:60]
         faults.append(Fault(place, f"is not an object: {shown}", "Each text is an object such as {id, text, …}."))
         return None
-    return Row(place, {name: _word(item) for name, item in value.items() if item is not None})
+    return Row(place, {name: _word(item, name in lists) for name, item in value.items() if item is not None})
 
 
-def _word(value: Any) -> str:
+def _word(value: Any, whole: bool = False) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+    if isinstance(value, list) and not whole and all(isinstance(item, str) for item in value):
         return ";".join(value)
     return json.dumps(value, ensure_ascii=False, default=str)
 
@@ -190,7 +193,7 @@ def _word(value: Any) -> str:
 # --- parquet -------------------------------------------------------------------------------------------------------
 
 
-def _parquet(path: Path, faults: list[Fault]) -> Iterator[Row]:
+def _parquet(path: Path, faults: list[Fault], lists: tuple[str, ...]) -> Iterator[Row]:
     import polars as pl
 
     try:
@@ -203,7 +206,7 @@ def _parquet(path: Path, faults: list[Fault]) -> Iterator[Row]:
         return
     for number, values in enumerate(table.iter_rows(), 1):
         cells = {
-            name: value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else _word(value)
+            name: value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else _word(value, name in lists)
             for name, value in zip(table.columns, values, strict=True)
             if value is not None
         }

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from penmark.errors import Fault, FaultsError, PenmarkError, UsageError
 from penmark.plugins import Draft, Found
-from penmark.sources import captures, warc_files
+from penmark.sources import captures, payloads, warc_files
 from penmark.sources.asking import asker
 from penmark.sources.captures import Capture, Unfit
 from penmark.sources.mapping import FIELDS, Mapping, required_path
@@ -92,7 +92,7 @@ class Warc:
                 remedy="Give --path with that file, or --option address=… with that address, if you mean to ask there.",
             )
         asking, size = asker(self._options, (self._address,)), _FIRST
-        while size <= captures.payloads.MAX_PAGE:
+        while size <= payloads.MAX_PAGE:
             span = f"bytes={offset}-{offset + size - 1}"
             url = f"{self._address}/{locator['file']}"
             reply = asking.get(url, {"Range": span, "Accept-Encoding": "identity"})
@@ -151,9 +151,8 @@ def _capture(record: Record, locator: dict[str, str]) -> Capture:
     """The capture in a record. Raises Unfit where the record itself says that it is not whole."""
     if record.truncated is not None:
         raise Unfit("empty", f"its crawler cut it ({record.truncated})")
-    return Capture(
-        record.url, record.at, record.status, record.headers, record.body, record.digest, locator | record.stated
-    )
+    where = locator | ({"digest": record.digest} if record.digest is not None else {})
+    return Capture(record.url, record.at, record.status, record.headers, record.body, record.digest, where)
 
 
 def _files(path: Path) -> list[tuple[Path, str]]:

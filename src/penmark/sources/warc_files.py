@@ -6,21 +6,23 @@ stops at a broken place: it goes on at the next record, so that one pass finds e
 
 from __future__ import annotations
 
-import http.client
 import io
+import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from penmark.sources import captures, extra
-from penmark.sources.payloads import MAX_PAGE
+from penmark.sources import captures, extra, payloads
 
-_MAGIC = {True: b"\x1f\x8b\x08", False: b"WARC/1."}
 _BLOCK = 2**20
+_GZIP, _PLAIN = b"\x1f\x8b\x08", b"WARC/1."
+_STATUS = re.compile(rb"HTTP/[0-9.]+ +([0-9]{3})(?: [^\r\n]*)?\r?\n")
+_HEADER_END = re.compile(rb"\r?\n\r?\n")
 
 
 class Wanted(NamedTuple):
-    """Which pages: how their address begins, their hosts (all, where there is none), the first date and the first too late."""
+    """Which pages: how addresses begin, hosts (any, where none is named), the first date, and the first too late."""
 
     url: str
     domains: tuple[str, ...]
@@ -29,7 +31,10 @@ class Wanted(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A ``response`` record. ``at``: as captures.STAMP; ``body``: as stored; ``truncated``: why its crawler cut it."""
+    """A ``response`` record. ``at``: as captures.STAMP; ``body``: as stored; ``truncated``: why its crawler cut it.
+
+    ``digest``: of the payload, as stated; ``proven``: its bytes have a digest that it states, here or as a whole.
+    """
 
     offset: int
     identity: str
@@ -40,16 +45,12 @@ class Record(NamedTuple):
     body: bytes
     digest: str | None
     truncated: str | None
+    proven: bool
 
     @property
     def name(self) -> str:
         """Its id as a document."""
         return self.identity.strip("<>").removeprefix("urn:uuid:").replace("/", "-")
-
-    @property
-    def stated(self) -> dict[str, str]:
-        """What a locator keeps of the digest."""
-        return {} if self.digest is None else {"digest": self.digest}
 
 
 class Broken(NamedTuple):
@@ -62,15 +63,18 @@ class Broken(NamedTuple):
 def records(path: Path, wanted: Wanted) -> Iterator[Record | Broken]:
     """The records that are wanted, and the broken places, in the order of the file."""
     held: Record | None = None  # without a digest only what follows shows that a record was whole
+    told = -1
     with path.open("rb") as file:
         for item in _resumed(file, wanted):
-            if held is not None:
-                sure = not isinstance(item, Broken)
-                yield held if sure else Broken(held.offset, "the record has no digest, and is not followed by a record")
-            held = None
-            if isinstance(item, Record) and item.digest is None:
-                held = item
-            else:
+            if isinstance(item, Broken) and item.offset == told:
+                continue  # once for each place
+            told = item.offset if isinstance(item, Broken) else told
+            if held is not None and isinstance(item, Broken):
+                yield Broken(held.offset, "the record states no digest, and what follows it is broken: it may be cut")
+            elif held is not None:
+                yield held
+            held = item if isinstance(item, Record) and not item.proven else None
+            if held is None:
                 yield item
     if held is not None:
         yield held
@@ -95,68 +99,114 @@ def _first(file: IO[bytes]) -> Record | None:
             item = _read(record, 0)
             return item if isinstance(item, Record) else None
     except OSError:
-        pass
+        pass  # no WARC file begins here
     return None
 
 
 def _resumed(file: IO[bytes], wanted: Wanted) -> Iterator[Record | Broken]:
-    """All records of a file; after a broken place it is read on from the next record."""
-    packed = file.read(2) == b"\x1f\x8b"
-    start = 0
-    while True:
+    """As ``records``, over all parts of a file: after a broken place it is read on from the next record."""
+    magic = _GZIP if file.read(2) == _GZIP[:2] else _PLAIN
+    start: int | None = 0
+    while start is not None:
         file.seek(start)
-        reached = start
+        reached: list[int] = []
         try:
-            for item in _selected(file, start, wanted):
-                if isinstance(item, int):
-                    reached = item
-                else:
-                    yield item
+            yield from _selected(file, start, wanted, reached)
+            if reached and not _ended(file, reached[-1], magic):
+                yield Broken(reached[-1], "the file is cut in the record that begins here, or behind it")
             return
         except OSError as error:
-            yield Broken(reached, f"after the record that begins here the file cannot be read ({error})")
-            following = _next(file, reached + 1, packed)
-            if following is None:
-                return
-            start = following
+            if reached or start == 0:  # else it was no record that seemed to begin there
+                last = reached[-1] if reached else start
+                yield Broken(last, f"the file cannot be read on from the record that begins here ({error})")
+        start = _next(file, (reached[-1] if reached else start) + 1, magic)
 
 
-def _selected(file: IO[bytes], start: int, wanted: Wanted) -> Iterator[Record | Broken | int]:
-    """Records that are wanted, and the offset of each record before it is read."""
+def _selected(file: IO[bytes], start: int, wanted: Wanted, reached: list[int]) -> Iterator[Record | Broken]:
+    """The records that are wanted from a byte on. ``reached``: takes where the last one that was seen begins."""
     package = extra.load("fastwarc.warc", "fastwarc")
-    prefix, domains = wanted.url, wanted.domains
-    since, before = wanted.since.encode(), wanted.before.encode()
-    response = package.WarcRecordType.response
-    for record in package.ArchiveIterator(file, record_types=response, parse_http=False):
-        yield start + record.stream_pos
+    prefix, since, before = wanted.url.encode(), wanted.since.encode(), wanted.before.encode()
+    domains = tuple(domain.encode() for domain in wanted.domains)
+    for record in package.ArchiveIterator(file, record_types=package.WarcRecordType.response, parse_http=False):
+        reached[:] = (start + record.stream_pos,)
         headers = record.headers
-        at = headers.get_bytes(b"WARC-Date", b"")
-        if not since <= at < before:
+        url = headers.get_bytes(b"WARC-Target-URI", b"").strip(b"<>")
+        if url == b"":
+            yield Broken(reached[0], "the record has no address: it is cut")
+        if not url.startswith(prefix) or (domains and not _within(url, domains)):
             continue
-        url = headers.get("WARC-Target-URI", "").strip("<>")
-        if url.startswith(prefix) and (not domains or _host(url).endswith(domains) and _within(_host(url), domains)):
+        if since <= headers.get_bytes(b"WARC-Date", b"") < before:
             yield _read(record, start)
 
 
+def _within(url: bytes, domains: tuple[bytes, ...]) -> bool:
+    if not any(domain in url for domain in domains):
+        return False  # quick, and true of nearly all
+    host = url.partition(b"://")[2].partition(b"/")[0].rpartition(b"@")[2].partition(b":")[0].lower()
+    return any(host == domain or host.endswith(b"." + domain) for domain in domains)
+
+
 def _read(record: Any, start: int) -> Record | Broken:
-    offset, size = start + record.stream_pos, record.content_length
-    if size > MAX_PAGE:
-        return Broken(offset, f"the record is larger than {MAX_PAGE} bytes")
+    offset, size, headers = start + record.stream_pos, record.content_length, record.headers
+    if size > payloads.MAX_PAGE:
+        return Broken(offset, f"the record is larger than {payloads.MAX_PAGE} bytes")
     block = record.reader.read()
     if len(block) != size:
         return Broken(offset, f"the record is cut: it says {size} bytes, {len(block)} are there")
-    headers = record.headers
-    at = captures.stamp(headers.get("WARC-Date", ""))
+    at, identity = captures.stamp(headers.get("WARC-Date", "")), headers.get("WARC-Record-ID")
+    url = headers.get("WARC-Target-URI", "").strip("<>")
+    answer = _answer(block)
+    if at is None or identity is None or answer is None:
+        return Broken(offset, "the record lacks its time, its id, or an HTTP answer")
+    digest, whole = headers.get("WARC-Payload-Digest"), headers.get("WARC-Block-Digest")
+    if whole is not None and digest is None:
+        try:
+            payloads.read(block, {}, whole)
+        except payloads.Damaged as error:
+            return Broken(offset, str(error))
+    proven = digest is not None or whole is not None
+    return Record(offset, identity, url, at, *answer, digest, headers.get("WARC-Truncated"), proven)
+
+
+def _answer(block: bytes) -> tuple[int, dict[str, str], bytes] | None:
+    """Status, headers by lower-case name, and body of an HTTP answer; None where a block holds none."""
+    status, end = _STATUS.match(block), _HEADER_END.search(block)
+    if status is None or end is None:
+        return None
+    named = {}
+    for line in block[status.end() : end.start()].decode("latin-1").splitlines():
+        name, _, value = line.partition(":")
+        named[name.strip().lower()] = value.strip()
+    return int(status[1]), named, block[end.end() :]
+
+
+def _ended(file: IO[bytes], start: int, magic: bytes) -> bool:
+    """True where the records from ``start`` to the end of the file are whole."""
+    if magic == _PLAIN:
+        file.seek(0, io.SEEK_END)
+        file.seek(max(0, file.tell() - 4))
+        return file.read() == b"\r\n\r\n"
+    file.seek(start)
+    inflater = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
-        answer = _Answer(block)
-    except (http.client.HTTPException, ValueError) as error:
-        return Broken(offset, f"the record holds no HTTP answer ({error})")
-    identity, url = headers.get("WARC-Record-ID"), headers.get("WARC-Target-URI", "").strip("<>")
-    if at is None or identity is None or url == "":
-        return Broken(offset, "the record lacks its date, its id or its address")
-    digest = headers.get("WARC-Payload-Digest")
-    if digest is None and (whole := headers.get("WARC-Block-Digest")) is not None:
-        ...
-    return Record(
-        offset, identity, url, at, answer.status, answer.headers, answer.body, digest, headers.get("WARC-Truncated")
-    )
+        while block := inflater.unused_data or file.read(_BLOCK):
+            if inflater.eof:
+                inflater = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            while block and not inflater.eof:
+                inflater.decompress(block, _BLOCK)
+                block = inflater.unconsumed_tail
+    except zlib.error:
+        return False
+    return inflater.eof
+
+
+def _next(file: IO[bytes], start: int, magic: bytes) -> int | None:
+    """Where the next record may begin."""
+    file.seek(start)
+    at, rest = start, b""
+    while block := file.read(_BLOCK):
+        found = (rest + block).find(magic)
+        if found >= 0:
+            return at - len(rest) + found
+        rest, at = (rest + block)[-len(magic) + 1 :], at + len(block)
+    return None

@@ -23,7 +23,8 @@ from penmark.plugins import Draft, Found
 from penmark.sources import captures, cdx
 from penmark.sources.asking import Asker, Reply, asker
 from penmark.sources.captures import Capture, Page, Unfit
-from penmark.sources.mapping import FIELDS, Mapping as Columns, required_path
+from penmark.sources.mapping import FIELDS, required_path
+from penmark.sources.mapping import Mapping as Columns
 from penmark.sources.rows import Row, rows
 
 INDEX, REPLAY = "https://web.archive.org/cdx/search/cdx", "https://web.archive.org/web"

@@ -798,8 +798,11 @@ class Corpus:
         salts = self.bundle.records(4, "salts.jsonl", "document:s salt:d")
         self.salts = [(salt["document"], bytes.fromhex(salt["salt"])) for _, salt in salts]
         self.salt_of = dict(self.salts)
+        self.told: set[tuple[str, str]] = set()  # (rule, document) of each finding of screening.csv
 
     def check(self) -> None:
+        with self.report.guard(4, "screening.csv"):
+            self.told.update((row["rule"], row["document"]) for _, row in rows_of(self.study, "screening.csv"))
         with self.report.guard(4, "manifest.jsonl"):
             self.manifest()
         salted = [doc.id for doc in self.study.documents.values() if doc.salt is not None]
@@ -861,16 +864,16 @@ class Corpus:
         fitting(origin, PROVENANCE[kind], exact=False)
         if kind == "edited" and published:
             self.wanted[origin["draft_sha256"]].append((doc, origin["draft_words"]))
-        self.promises(self.study.arms[arm], origin, place)
+        self.promises(self.study.arms[arm], origin, place, safe(name))
 
-    def promises(self, arm: dict[str, Any], origin: dict[str, Any], place: str) -> None:
-        """Dates and budgets, as the arm promises them."""
-        before = arm["evidence"]["before"]
+    def promises(self, arm: dict[str, Any], origin: dict[str, Any], place: str, name: str) -> None:
+        """Dates and budgets, as the arm promises them, or as screening.csv tells that they are not."""
+        before = None if ("after-cutoff", name) in self.told else arm["evidence"]["before"]
         if origin["kind"] == "archive":
             date = origin["evidence_date"]
             if DATE.fullmatch(date) is None or (before is not None and date >= before):
                 self.report.fault(4, f"{place} evidence_date", date, f"a date before {before}" if before else "a date")
-        elif origin["kind"] == "edited" and arm["budget"] is not None:
+        elif origin["kind"] == "edited" and arm["budget"] is not None and ("over-budget", name) not in self.told:
             percent = arm["budget"]["words_percent"]
             most = CONTEXT.multiply(decimal.Decimal(percent), origin["draft_words"])
             if origin["words_changed"] * 100 > most:
@@ -1254,7 +1257,7 @@ class Result:
             calls, seen = (False, False, False), entry.get
             if state == "answered":
                 why, *found = judge.call(entry["score"], entry["label"])
-                state, reason, calls = "declined" if why else state, why, (found[0], found[1], found[2])
+                state, reason, calls = "declined" if why else state, why or reason, (found[0], found[1], found[2])
                 self.times += [entry["got_at"]] if entry["got_at"] is not None else []
             self.count(doc, state, *calls)
             said = ["ai" if call else "not-ai" if state == "answered" else "" for call in calls[:2]]
@@ -1403,7 +1406,7 @@ def check_complete(study: Study) -> None:
                 report.fault(6, place, f"{name} of {row['arm']}", "each document once, in its arm")
             seen[pair].add(name)
             sums[(*pair, row["arm"])].update([row["state"], row["call"]])
-            if row["state"] not in STATES or (row["call"] != "") != answered or (row["reason"] == "") != answered:
+            if row["state"] not in STATES or (row["call"] != "") != answered or (row["reason"] == "" and not answered):
                 got = f"{row['state']}, call {row['call']!r}, reason {row['reason']!r}"
                 report.fault(6, place, got, "a state with a call, or else with a reason")
     for detector in sorted({safe(name) for name in study.detectors} ^ {name for name, _ in seen}):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from penmark.scoring import Scored, score
 from penmark.study import Edition
-from penmark.tables import agreement, documents, rates, readings, table1, table2, units
+from penmark.tables import agreement, documents, rates, readings, table1, table2, units, warnings
 from penmark.tables.tally import tally
 
 
@@ -38,5 +38,6 @@ def of(scored: Scored, departures: bytes | None = None) -> dict[str, bytes]:
         "table1": table1.table(scored, counted),
         "table2": table2.table(scored, counted),
         "units": units.table(scored),
+        "warnings": warnings.table(scored),
     }
     return {f"tables/{name}.csv": data for name, data in made.items() if data is not None}

@@ -8,30 +8,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from penmark import protocol, study, tokens
 from penmark.errors import FaultsError, PenmarkError
 from penmark.journal import Journal
 from penmark.records import Check, Protocol
-from penmark.verify import changes, computed, corpus, journals, pages, promise, sums
-from penmark.verify import seals as sealing
+from penmark.verify import changes, computed, corpus, journals, pages, promise, seals, sums
 from penmark.verify.found import Found
 
 NAMES = ("sums", "seals", "promise kept", "corpus", "journals", "completeness", "tables", "pages")
 _DAMAGED = "Get the bundle again from where it was published."
-_FOR = {"protocol": 3, "detectors": 3, "manifest": 4, "journal": 5}
-"""Which check a fault belongs to that scoring finds, by where it is."""
+_READ_BY = {"seals": 2, "protocol": 3, "detectors": 3, "manifest": 4, "journal": 5}
+"""Which check reads a file, by where it is: a fault that scoring finds in it is that check's."""
+T = TypeVar("T")
 
 
 def check(root: Path, trust: tokens.Trust) -> list[Check]:
     """Every finding of all eight checks of the bundle in ``root``, by number."""
     edition = study.Edition(root.resolve())
     found = [Found(number, name, edition.root) for number, name in enumerate(NAMES, 1)]
-    plain: list[bool] = []
-    _run(found[0], lambda: plain.append(sums.sums(edition.root, found[0])))
-    if plain == [True]:
+    if _run(found[0], lambda: sums.sums(edition.root, found[0])):
         _checks(edition, trust, found)
     else:
         for one in found[1:]:
@@ -42,33 +42,68 @@ def check(root: Path, trust: tokens.Trust) -> list[Check]:
 
 def _checks(edition: study.Edition, trust: tokens.Trust, found: list[Found]) -> None:
     """Checks 2 to 8 of a folder that holds plain files and nothing else."""
-    _, two, three, four, five, six, seven, eight = found
-    sealed = sealing.Sealed()
-    read: list[Journal] = []
-    known = corpus.Corpus()
-    promised: list[Protocol] = []
-
-    _run(two, lambda: sealing.seals(edition, trust, sealed, two))
-    _run(three, lambda: promised.append(protocol.read_sealed(edition)))
-    for agreed in promised:
-        _run(three, lambda: promise.promise(edition, agreed, sealed.seals.get("promise"), trust, three))
-        _run(four, lambda: corpus.corpus(edition, agreed, known, four))
-        _run(five, lambda: read.extend(journals.read(edition, five)))
-        _run(four, lambda: corpus.order(read, known, four))
-        _run(five, lambda: journals.journals(edition, agreed, sealed, read, known, five))
-    if not promised:
+    two, three, four, five, eight = (found[number - 1] for number in (2, 3, 4, 5, 8))
+    sealed = seals.Sealed()
+    _run(two, lambda: seals.seals(edition, trust, sealed, two))
+    promised = _run(three, lambda: protocol.read_sealed(edition))
+    read = _run(five, lambda: journals.read(edition, five))
+    readable = five.clean
+    if promised is not None:
+        _promised(edition, promised, sealed, read or [], trust, found)
+    else:
         for one in (four, five):
-            _after(one, "there is no protocol to hold it against", three)
-    _scored(edition, read if five.clean else None, found)
-    if {path.name for path in edition.root.iterdir()} & {"report", "README.md"}:
-        _run(eight, lambda: changes.changes(edition, eight))
+            one.not_checked("the bundle", "there is no protocol to hold it against: see check 3", _DAMAGED)
+    _scored(edition, read if readable else None, found)
+    _run(eight, lambda: changes.changes(edition, eight))
     _run(eight, lambda: pages.pages(edition.root, eight))
 
 
-def _run(found: Found, step: Callable[[], object]) -> None:
+def _promised(
+    edition: study.Edition,
+    promised: Protocol,
+    sealed: seals.Sealed,
+    read: list[Journal],
+    trust: tokens.Trust,
+    found: list[Found],
+) -> None:
+    """Checks 3 to 5, which hold the bundle against its protocol."""
+    three, four, five = found[2:5]
+    known = corpus.Corpus()
+    _run(three, lambda: promise.promise(edition, promised, sealed.seals.get("promise"), trust, three))
+    _run(four, lambda: corpus.corpus(edition, promised, known, four))
+    _run(four, lambda: corpus.order(read, known, four))
+    _run(five, lambda: journals.journals(edition, promised, sealed, read, known, five))
+
+
+def _scored(edition: study.Edition, read: list[Journal] | None, found: list[Found]) -> None:
+    """Checks 6 and 7 stand on one scoring; what cannot be scored is the failure of the check that reads it."""
+    six, seven = found[5:7]
+    scored = _run(seven, lambda: _computed(edition, read, found))
+    if scored is not None:
+        _run(six, lambda: computed.complete(scored, six))
+        _run(seven, lambda: computed.tables(edition, scored, six, seven))
+        return
+    first = next((one.number for one in found if not one.clean), seven.number)
+    six.not_checked("pairs", f"they cannot be counted: see check {first}", _DAMAGED)
+    if seven.clean:
+        seven.not_checked("tables", f"they cannot be computed: see check {first}", _DAMAGED)
+
+
+def _computed(edition: study.Edition, read: list[Journal] | None, found: list[Found]) -> computed.Computed | None:
+    try:
+        return computed.compute(edition, read)
+    except PenmarkError as error:
+        for fault in error.faults:
+            inside = (fault.place or "").removeprefix(f"{edition.root}/")
+            number = _READ_BY.get(re.split(r"[/.:]", inside)[0], 7)
+            found[number - 1].error(FaultsError([fault]))
+        return None
+
+
+def _run(found: Found, step: Callable[[], T]) -> T | None:
     """Run one step of a check; whatever goes wrong in it is that check's failure, and the other checks run."""
     try:
-        step()
+        return step()
     except PenmarkError as error:
         found.error(error)
     except (KeyboardInterrupt, SystemExit):
@@ -76,32 +111,4 @@ def _run(found: Found, step: Callable[[], object]) -> None:
     except BaseException as error:  # polars' own panics are no Exception
         what = f"cannot be checked ({type(error).__name__}: {error})"
         found.failed("the bundle", what, "a bundle that can be read", _DAMAGED)
-
-
-def _after(found: Found, why: str, first: Found) -> None:
-    found.not_checked("the bundle", f"{why}: see check {first.number}", _DAMAGED)
-
-
-def _scored(edition: study.Edition, read: list[Journal] | None, found: list[Found]) -> None:
-    """Checks 6 and 7 stand on one scoring; what it cannot score is the failure of the check that reads it."""
-    six, seven = found[5], found[6]
-    scored: list[computed.Computed] = []
-
-    def score() -> None:
-        try:
-            scored.append(computed.compute(edition, read))
-        except PenmarkError as error:
-            for fault in error.faults:
-                inside = (fault.place or "").removeprefix(f"{edition.root}/")
-                number = _FOR.get(inside.split("/")[0].split(".")[0], 7)
-                found[number - 1].error(FaultsError([fault]))
-
-    _run(seven, score)
-    for each in scored:
-        _run(six, lambda: computed.complete(each, six))
-        _run(seven, lambda: computed.tables(edition, each, six, seven))
-    if not scored:
-        first = next((one for one in found[:5] if not one.clean), seven)
-        _after(six, "the pairs cannot be counted", first)
-        if seven.clean:
-            _after(seven, "the tables cannot be computed", first)
+    return None

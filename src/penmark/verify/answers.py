@@ -146,5 +146,5 @@ class Texts:
                     self._texts[address] = raw
             except PenmarkError:
                 pass
-        raw = self._texts.get(self._known.addresses[at])
-        return raw.decode("utf-8", "replace") if raw is not None else None
+        found = self._texts.get(self._known.addresses[at])
+        return found.decode("utf-8", "replace") if found is not None else None

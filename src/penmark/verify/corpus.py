@@ -95,10 +95,9 @@ def order(journals: Iterable[Journal], known: Corpus, found: Found) -> None:
             at = position.get(name, -1)
             wrong_shard = at % int(whole) != int(part) - 1
             if at <= last or wrong_shard:
-                found.failed(
-                    f"journal/{journal.path.name}", f"{name} was sent out of the sealed order", "the order that follows from the seed",
-                    "The order of the questions was not the promised one.",
-                )  # fmt: skip
+                place, got = f"journal/{journal.path.name}", f"{name} was sent out of the sealed order"
+                remedy = "The order of the questions was not the promised one."
+                found.failed(place, got, "the order that follows from the seed", remedy)
                 break
             last = at
 

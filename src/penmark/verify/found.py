@@ -28,9 +28,8 @@ class Found:
 
     def failed(self, subject: str, got: str, expected: str, remedy: str) -> None:
         """Something is not as it must be: where, what is so, what would be right, what to do."""
-        self._faults += 1
-        if self._faults <= LISTED:
-            self._add("failed", subject, got, expected, remedy)
+        if self._faults >= LISTED or self._add("failed", subject, got, expected, remedy):
+            self._faults += 1
 
     def not_checked(self, subject: str, why: str, remedy: str) -> None:
         """Something that this program, here, cannot know."""
@@ -76,23 +75,27 @@ class Found:
             return [*self._kept, rest]
         return self._kept or [Check(number=self.number, name=self.name, state="ok", subject="the bundle")]
 
-    def _add(self, state: str, subject: str, got: str | None, expected: str | None, remedy: str | None) -> None:
-        self._kept.append(
-            Check.model_validate(
-                {
-                    "number": self.number,
-                    "name": self.name,
-                    "state": state,
-                    "subject": plain(subject.replace(self._root, "") if self._root else subject),
-                    "got": None if got is None else plain(got),
-                    "expected": None if expected is None else plain(expected),
-                    "remedy": remedy,
-                }
-            )
+    def _add(self, state: str, subject: str, got: str | None, expected: str | None, remedy: str | None) -> bool:
+        """Keep a finding; False where it is there already: two readers of a file may find the same."""
+        one = Check.model_validate(
+            {
+                "number": self.number,
+                "name": self.name,
+                "state": state,
+                "subject": plain(subject.replace(self._root, "") if self._root else subject),
+                "got": None if got is None else plain(got),
+                "expected": None if expected is None else plain(expected),
+                "remedy": remedy,
+            }
         )
+        new = one not in self._kept
+        if new:
+            self._kept.append(one)
+        return new
 
 
 def plain(text: str) -> str:
     """``text`` in one line, cut where it is long; characters that are not printable are shown by their numbers."""
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:_LONGEST])
+    cut = text[:_LONGEST]
+    shown = "".join(c if c.isprintable() or c == "\u00a0" else c.encode("unicode_escape").decode() for c in cut)
     return shown if len(text) <= _LONGEST else shown + "…"

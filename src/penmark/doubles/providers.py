@@ -1,0 +1,276 @@
+"""Doubles of servers that write texts: they answer in a provider's shape, and misbehave on command.
+
+    with provider("anthropic", behaviours=["rate limited", None, "drop after"]) as there:
+        there.url, there.keys, there.vendor.asked
+
+*Reads* and *writes* nothing but its sockets, on the loopback interface. *Never*: chance in a text (the same prompt is
+answered by the same words), a text that somebody could take for a model's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from penmark.doubles.acting import Behaviour, Script
+from penmark.doubles.serving import Double, served
+from penmark.doubles.vendor import Asked, Said, Vendor
+
+NOUNS = (
+    "river stone lantern harvest window quiet letter garden winter bridge market copper story morning shelter orchard"
+    " paper harbour candle meadow journey thread kitchen signal valley"
+)
+"""What texts are made of: nouns, so that nobody takes them for prose."""
+_LENGTH = re.compile(r"(\d+) words")
+
+
+class Reply(NamedTuple):
+    """What a double writes. ``text``: None where it writes none. ``finish``: why it ended, before a provider names it."""
+
+    text: str | None
+    finish: Literal["stop", "length", "refused"] = "stop"
+
+
+Writes = Callable[[str, int], Reply]
+"""From a prompt, and the how-manieth request it is (from 1), to what is written."""
+
+
+def composed(prompt: str, number: int = 1) -> Reply:
+    """Sentences of nouns, as many words as the prompt asks for (100, where it does not say): they follow from it alone."""
+    nouns, found = NOUNS.split(), _LENGTH.search(prompt)
+    wanted, sentences, count = int(found[1]) if found else 100, list[str](), 0
+    while count < wanted:
+        draw = hashlib.sha256(f"{len(sentences)} {prompt}".encode()).digest()
+        size = min(6 + draw[0] % 9, wanted - count)
+        words = [nouns[byte % len(nouns)] for byte in draw[1 : size + 1]]
+        sentences.append(" ".join(words).capitalize() + ".")
+        count += size
+    parts = [" ".join(sentences[start : start + 5]) for start in range(0, len(sentences), 5)]
+    return Reply("\n\n".join(parts))
+
+
+class Provider(Vendor):
+    """One provider. ``asked``: the bodies of all requests that were read, in their order; ``unwelcome``: settings that its
+    models do not take."""
+
+    path: ClassVar[str]
+    finishes: ClassVar[dict[str, str]]
+    tells_model = True
+
+    def __init__(self, writes: Writes, unwelcome: Sequence[str]) -> None:
+        super().__init__(credit=None, version_after=None, polls=0)
+        self.asked: list[dict[str, Any]] = []
+        self._writes, self._unwelcome = writes, unwelcome
+
+    def do(self, asked: Asked, act: Behaviour | None) -> Said:
+        """Write a text."""
+        value = asked.json()
+        with self._lock:
+            self.asked.append(value)
+            number = len(self.asked)
+        if any(name in self.settings(value) for name in self._unwelcome):
+            return Said(400, self.error("invalid_request_error", "this model takes no such setting"))
+        prompt = self.text(asked)
+        self.ledger.charge(prompt)
+        reply = self._writes(prompt, number)
+        model = asked.found.get("model") or str(value.get("model"))
+        return Said(
+            200,
+            self.spoilt(self.written(reply, f"{model}-2026-11", number, prompt), act),
+            {"X-Request-Id": f"r{number}"},
+        )
+
+    def settings(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Where this provider looks for settings."""
+        return value
+
+    def error(self, kind: str, message: str) -> Any:
+        """An error in the provider's form."""
+        return {"error": {"type": kind, "code": kind, "message": message}}
+
+    def written(self, reply: Reply, model: str, number: int, prompt: str) -> Any:
+        """The answer in the provider's form."""
+        raise NotImplementedError
+
+
+def _refusals(wrong_key: int = 401) -> dict[str, Said]:
+    def error(kind: str, message: str) -> Any:
+        return {"error": {"type": kind, "code": kind, "message": message}}
+
+    return {
+        "wrong key": Said(wrong_key, error("authentication_error", "wrong key")),
+        "no credit": Said(429, error("insufficient_quota", "You exceeded your current quota")),
+        "rate limited": Said(429, error("rate_limit_exceeded", "Slow down")),
+    }
+
+
+class OpenAIShape(Provider):
+    """Chat completions."""
+
+    name = "openai"
+    routes = (("POST", "/chat/completions", "send"),)
+    verdict = ("choices", 0, "message", "content")
+    refusals = _refusals()
+    finishes = {"stop": "stop", "length": "length", "refused": "content_filter"}
+
+    def knows(self, asked: Asked) -> bool:
+        """The key stands in the usual header."""
+        return _same(asked, "authorization", f"Bearer {self.keys['key']}")
+
+    def text(self, asked: Asked) -> str:
+        """The only message."""
+        return str(asked.json()["messages"][0]["content"])
+
+    def written(self, reply: Reply, model: str, number: int, prompt: str) -> Any:
+        """One choice."""
+        message = {"role": "assistant", "content": reply.text, "refusal": None}
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": self.finishes[reply.finish]}
+        read, written = _tokens(prompt, reply)
+        usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+        return {
+            "id": f"chatcmpl-{number}", "object": "chat.completion", "created": 1, "model": model,
+            "choices": [choice], "usage": usage, "system_fingerprint": "fp_double",
+        }  # fmt: skip
+
+
+class AnthropicShape(Provider):
+    """Messages."""
+
+    name = "anthropic"
+    routes = (("POST", "/v1/messages", "send"),)
+    verdict = ("content", 0, "text")
+    refusals = _refusals()
+    finishes = {"stop": "end_turn", "length": "max_tokens", "refused": "refusal"}
+
+    def knows(self, asked: Asked) -> bool:
+        """The key and the version of the API stand in headers of their own."""
+        return _same(asked, "x-api-key", self.keys["key"]) and "anthropic-version" in asked.headers
+
+    def do(self, asked: Asked, act: Behaviour | None) -> Said:
+        """Without an upper limit of tokens nothing is written, and a seed is not known."""
+        value = asked.json()
+        if "max_tokens" not in value or "seed" in value:
+            return Said(400, self.error("invalid_request_error", "max_tokens: field required, or seed: not permitted"))
+        return super().do(asked, act)
+
+    def text(self, asked: Asked) -> str:
+        """The only message."""
+        return str(asked.json()["messages"][0]["content"])
+
+    def written(self, reply: Reply, model: str, number: int, prompt: str) -> Any:
+        """A thought that is no text, and the text."""
+        content = [] if reply.text is None else [{"type": "text", "text": reply.text}]
+        read, written = _tokens(prompt, reply)
+        return {
+            "id": f"msg_{number}", "type": "message", "role": "assistant", "model": model, "content": content,
+            "stop_reason": self.finishes[reply.finish], "stop_sequence": None,
+            "usage": {"input_tokens": read, "output_tokens": written},
+        }  # fmt: skip
+
+
+class GoogleShape(Provider):
+    """generateContent."""
+
+    name = "google"
+    routes = (("POST", r"/models/(?P<model>[^/:]+):generateContent", "send"),)
+    verdict = ("candidates", 0, "content")
+    refusals = _refusals(400)
+    finishes = {"stop": "STOP", "length": "MAX_TOKENS", "refused": "SAFETY"}
+
+    def knows(self, asked: Asked) -> bool:
+        """The key stands in a header of its own."""
+        return _same(asked, "x-goog-api-key", self.keys["key"])
+
+    def text(self, asked: Asked) -> str:
+        """The only part."""
+        return str(asked.json()["contents"][0]["parts"][0]["text"])
+
+    def settings(self, value: dict[str, Any]) -> dict[str, Any]:
+        """They have a place of their own."""
+        found = value.get("generationConfig", {})
+        return found if isinstance(found, dict) else {}
+
+    def written(self, reply: Reply, model: str, number: int, prompt: str) -> Any:
+        """A thought, and the text in two parts."""
+        text = reply.text or ""
+        parts = [
+            {"text": "a thought", "thought": True},
+            {"text": text[: len(text) // 2]},
+            {"text": text[len(text) // 2 :]},
+        ]
+        read, written = _tokens(prompt, reply)
+        content = {"role": "model"} if reply.text is None else {"role": "model", "parts": parts}
+        return {
+            "candidates": [{"content": content, "finishReason": self.finishes[reply.finish], "index": 0}],
+            "usageMetadata": {"promptTokenCount": read, "candidatesTokenCount": written, "thoughtsTokenCount": 7},
+            "modelVersion": model, "responseId": f"g{number}",
+        }  # fmt: skip
+
+
+class CohereShape(Provider):
+    """Chat, second version: which model wrote is not said."""
+
+    name = "cohere"
+    routes = (("POST", "/v2/chat", "send"),)
+    verdict = ("message", "content")
+    refusals = _refusals()
+    finishes = {"stop": "COMPLETE", "length": "MAX_TOKENS", "refused": "ERROR_TOXIC"}
+
+    def knows(self, asked: Asked) -> bool:
+        """The key stands in the usual header."""
+        return _same(asked, "authorization", f"Bearer {self.keys['key']}")
+
+    def text(self, asked: Asked) -> str:
+        """The only message."""
+        return str(asked.json()["messages"][0]["content"])
+
+    def error(self, kind: str, message: str) -> Any:
+        """A message alone."""
+        return {"message": message}
+
+    def written(self, reply: Reply, model: str, number: int, prompt: str) -> Any:
+        """A thought that is no text, and the text; counts are written with a point."""
+        thought = {"type": "thinking", "thinking": "a thought"}
+        content = [thought] if reply.text is None else [thought, {"type": "text", "text": reply.text}]
+        read, written = _tokens(prompt, reply)
+        tokens = {"input_tokens": float(read), "output_tokens": float(written)}
+        return {
+            "id": f"c{number}", "finish_reason": self.finishes[reply.finish],
+            "message": {"role": "assistant", "content": content}, "usage": {"tokens": tokens},
+        }  # fmt: skip
+
+
+SHAPES: dict[str, type[Provider]] = {
+    kind.name: kind for kind in (OpenAIShape, AnthropicShape, GoogleShape, CohereShape)
+}
+"""The providers that have a double, by the shape of their answers."""
+
+
+@contextlib.contextmanager
+def provider(
+    shape: str,
+    writes: Writes = composed,
+    *,
+    behaviours: Sequence[str | Behaviour | None] = (),
+    unwelcome: Sequence[str] = (),
+) -> Iterator[Double]:
+    """A server of that shape while in the block. ``behaviours``: as for ``double``; ``unwelcome``: settings that are
+    refused. Raises KeyError for a shape without a double, ValueError for what it cannot do wrong."""
+    kind = SHAPES[shape]
+    script = Script([Behaviour.of(each) for each in behaviours])
+    for behaviour in script.all():
+        kind.able(behaviour)
+    with served(kind(writes, unwelcome), script) as there:
+        yield there
+
+
+def _same(asked: Asked, header: str, expected: str) -> bool:
+    return hmac.compare_digest(asked.headers.get(header, "").encode(), expected.encode())
+
+
+def _tokens(prompt: str, reply: Reply) -> tuple[int, int]:
+    return len(prompt.split()) * 4 // 3, len((reply.text or "").split()) * 4 // 3

@@ -1,0 +1,105 @@
+"""What the promise says about how an arm is generated, and where its files are.
+
+*Reads* and *writes* nothing. *Never* leaves a rule open: what the protocol does not say has one meaning (docs/corpus.md).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from penmark.errors import UsageError, did_you_mean
+from penmark.records import Arm, Gate, Generation, Model, Protocol
+from penmark.study import Study
+
+GATES: tuple[Gate, ...] = get_args(Gate)
+ATTEMPTS = 3
+"""Texts that are asked for at one spot of the grid, where the protocol does not say how many."""
+NEXT = "next topic of the draw"
+_OPEN = re.compile(r"\{(topic|words)\}")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """``turns``: texts that are asked for at one spot, at most, each about another topic. ``sends``: how often a request
+    that failed in transport is sent, at most, in one run. ``ask_again``: whether a request whose answer was lost is."""
+
+    gates: tuple[Gate, ...]
+    turns: int
+    sends: int
+    ask_again: bool
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of an arm's generation for one edition."""
+
+    root: Path
+
+    @property
+    def topics(self) -> Path:
+        return self.root / "topics.jsonl"
+
+    @property
+    def rejected(self) -> Path:
+        return self.root / "rejected.jsonl"
+
+    @property
+    def lock(self) -> Path:
+        return self.root / "lock"
+
+
+def files(place: Study, edition: str, arm: str) -> Files:
+    """Where the files of an arm's generation are."""
+    return Files(place.arm(arm) / edition)
+
+
+def rules(promised: Protocol, generation: Generation) -> Rules:
+    """The rules in force."""
+    more = generation.replacement in (None, NEXT)
+    turns = generation.attempts if generation.attempts is not None else ATTEMPTS
+    return Rules(
+        gates=GATES if generation.gates is None else generation.gates,
+        turns=turns if more else 1,
+        sends=promised.attempts,
+        ask_again=promised.ask_again_in_doubt,
+    )
+
+
+def arm(promised: Protocol, name: str) -> tuple[Arm, Generation]:
+    """The arm and how it is generated. Raises UsageError where the promise does not say."""
+    known = [one.name for one in promised.arms]
+    if name not in known:
+        fact = f"{promised.edition} has no arm {name}{did_you_mean(name, known)}"
+        raise UsageError(fact, remedy=f"Its arms: {', '.join(known)}.")
+    found = promised.arm(name)
+    if found.generation is None or not found.generation.models or not found.generation.styles:
+        raise UsageError(
+            f"the protocol does not say by which models and prompts the arm {name} is generated",
+            remedy=f"Collect it from a source: penmark collect {name} --from SOURCE --path PATH.",
+        )
+    return found, found.generation
+
+
+def options(model: Model, temperature: str) -> dict[str, str]:
+    """The options of the generator plugin for a model. ``temperature``: as the protocol has it; "not sent" sends none."""
+    made = {**model.options, "model": model.model}
+    if model.key is not None:
+        made["key"] = model.key.env
+    settings = dict(model.settings)
+    if temperature.strip() != "not sent":
+        settings.setdefault("temperature", temperature.strip())
+    return made | {f"settings.{name}": value for name, value in settings.items()}
+
+
+def plugin(model: Model) -> str:
+    """The name of the generator that asks for a model."""
+    return model.plugin if model.plugin is not None else model.provider.strip().lower().replace(" ", "-")
+
+
+def filled(prompt: str, topic: str, words: int) -> str:
+    """A style's prompt with topic and length in place. What is put in is not looked through again."""
+    values = {"topic": topic, "words": str(words)}
+    return _OPEN.sub(lambda found: values[found[1]], prompt)
