@@ -29,6 +29,7 @@ from penmark.records import (
     Provenance,
     Record,
     Rejected,
+    Sentences,
     Session,
     Transformed,
 )
@@ -65,7 +66,7 @@ _NAMES: dict[str, frozenset[str]] = {
     "archive": _fields(Archive, "locator"),
     "attested": _fields(Attested, "consent", "session") | _CONSENT | _SESSION,
     "generated": _fields(Generated),
-    "edited": _fields(Edited, "draft") | _DRAFT | {"draft_grade"},
+    "edited": _fields(Edited, "draft", "sentences") | _DRAFT | {"draft_grade"},
     "transformed": _fields(Transformed),
 }
 NAMES = frozenset().union(*_NAMES.values()) | {"kind"}
@@ -186,16 +187,28 @@ def _budget(own: Edited, arm: Arm) -> list[Shortfall]:
                 "not-edited", "no word differs from the draft", "An unchanged draft is no edited text: replace it."
             )
         ]
+    found: list[Shortfall] = []
     if arm.budget is not None and own.words_changed * 100 > Decimal(arm.budget.words_percent) * own.draft_words:
-        return [
-            Shortfall(
-                "over-budget",
-                f"{own.words_changed} of the draft's {own.draft_words} words changed; "
-                f"the budget is {arm.budget.words_percent} %",
-                "Replace the text: an edit is not undone afterwards.",
-            )
-        ]
-    return []
+        told = f"{own.words_changed} of the draft's {own.draft_words} words changed"
+        fact = f"{told}; the budget is {arm.budget.words_percent} %"
+        found.append(Shortfall("over-budget", fact, "Replace the text: an edit is not undone afterwards."))
+    if arm.budget is not None and arm.budget.sentences != "any":
+        found += _sentences(own.sentences, arm.name)
+    return found
+
+
+def _sentences(own: Sentences | None, arm: str) -> list[Shortfall]:
+    """What the budget asks of sentences: that none was added or deleted."""
+    if own is not None and own.verdict == "kept":
+        return []
+    if own is not None and own.verdict == "changed":
+        remedy = "Replace the text: an edit is not undone afterwards."
+        return [Shortfall("sentences-changed", f"the draft's sentences are not all kept: {own.because}", remedy)]
+    fact = "the record does not say what became of the draft's sentences"
+    if own is not None:
+        fact = f"whether a sentence was added or deleted is unclear: {own.because}"
+    remedy = f"A person reads both and writes the decision, kept or changed, into corpus/{arm}/decisions.csv."
+    return [Shortfall("sentences-unclear", fact, remedy)]
 
 
 def _either(values: tuple[str, ...]) -> str:
@@ -272,7 +285,7 @@ def _nested(reader: _Reader) -> dict[str, Any]:
         draft = reader.take(_DRAFT) | {"kind": "generated", "grade": reader.given.get("draft_grade", "stated")}
         if settings:
             draft["settings"] = draft.get("settings", {}) | settings
-        value = reader.take(_fields(Edited, "draft")) | {"draft": draft}
+        value = reader.take(_fields(Edited, "draft", "sentences")) | {"draft": draft}
     else:
         value = reader.take(_NAMES[kind])
         if settings and kind in ("generated", "transformed"):

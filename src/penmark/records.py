@@ -676,8 +676,44 @@ class Generated(Record):
         return self
 
 
+class SentenceLink(Record):
+    """A sentence of a draft and what became of it: from where to where, in code points; null where nothing is.
+
+    Of a ``joined`` or ``split`` one the longer side covers two sentences.
+    """
+
+    kind: Literal["kept", "replaced", "joined", "split", "moved", "deleted", "added"]
+    draft: tuple[int, int] | None
+    text: tuple[int, int] | None
+
+
+class Sentences(Record):
+    """The sentences of a draft held against those of the edited text, by two splitters (name and version).
+
+    ``verdict``: ``kept`` where both splitters find each sentence again, ``changed`` where both find one added or
+    deleted, else ``unclear``; ``because`` says what is not kept. ``links`` are those of the first splitter, in order.
+    """
+
+    splitters: tuple[str, str]
+    verdict: Literal["kept", "changed", "unclear"]
+    because: str
+    links: tuple[SentenceLink, ...]
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Sentences:
+        kinds = {link.kind for link in self.links}
+        if self.verdict == "kept" and not kinds <= {"kept"}:
+            raise ValueError("sentences that are kept have kept links only")
+        if self.verdict == "changed" and not kinds & {"added", "deleted"}:
+            raise ValueError("sentences that are changed have one that was added or deleted")
+        return self
+
+
 class Edited(Record):
-    """An AI draft that a person edited. The draft is published beside it, by digest."""
+    """An AI draft that a person edited. The draft is published beside it, by digest.
+
+    ``sentences``: where the arm's budget asks that none is added or deleted.
+    """
 
     kind: Literal["edited"] = "edited"
     grade: Literal["witnessed", "stated"]
@@ -687,6 +723,7 @@ class Edited(Record):
     history_sha256: Digest | None = None
     words_changed: int = Field(ge=0)
     draft_words: int = Field(ge=1)
+    sentences: Sentences | None = Field(default=None, exclude_if=_empty)
 
     @model_validator(mode="after")
     def _witnessed(self) -> Edited:

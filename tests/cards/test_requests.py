@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from penmark import cards
 from penmark.cards import requests
 from penmark.errors import FaultsError
-from penmark.records import Send
+from penmark.records import Price, Send
 
 WHOLE = """name: own
 title: A detector of one's own
@@ -162,3 +163,21 @@ def test_the_text_alone_is_sent_as_its_own_bytes() -> None:
 def test_numbers_and_truth_values_are_written_as_such() -> None:
     send = Send(url="https://example.org/", body='{"n": "{n}", "b": "{b}", "s": "n is {n}"}')
     assert requests.filled("send", send, {"n": 2, "b": False}).body == b'{"n":2,"b":false,"s":"n is 2"}'
+
+
+@pytest.mark.parametrize(
+    ("per", "unit", "rounding", "sizes", "total"),
+    [
+        (100, "words", "up", [(90, 500), (135, 700)], "3"),
+        (100, "words", "none", [(90, 500), (135, 700)], "2.25"),
+        (1000, "characters", "up", [(1, 1000), (1, 1001), (0, 0)], "3"),
+        (1, "texts", "up", [(0, 0), (900, 9000)], "2"),
+    ],
+)
+def test_a_price_is_rounded_text_by_text(
+    per: int, unit: str, rounding: str, sizes: list[tuple[int, int]], total: str
+) -> None:
+    tariff = Price.model_validate(
+        {"amount": "1", "currency": "credits", "per": per, "unit": unit, "rounding": rounding}
+    )
+    assert sum(requests.price(tariff, *size) for size in sizes) == Decimal(total)

@@ -20,11 +20,12 @@ def test_findings_are_kept_and_told_in_short(corpus, capsys):
     assert "error unmet-quota in A: 1\n    corpus/A/documents.jsonl: 5 documents; the promise is 9\n" in out
     assert "    corpus/A/documents.jsonl:1: 0: ends without a final mark\n" in out
     assert "    and 2 more (screening.csv, or --all)\n" in out
-    assert out.endswith("1 errors, 5 warnings\n")
+    assert out.endswith("1 errors, 6 warnings\n")
     rows = list(csv.DictReader(io.StringIO(made.edition.screening.read_text(), newline="")))
     assert [(r["severity"], r["rule"], r["document"], r["row"]) for r in rows] == [
         ("error", "unmet-quota", "", ""),
         *(("warning", "cut-off", f"{i}", f"{i + 1}") for i in range(5)),
+        ("warning", "short-texts", "", ""),
     ]
     assert invoke([*place, "--all"]) == 1
     assert "more" not in capsys.readouterr().out

@@ -149,6 +149,18 @@ def test_a_card_that_is_not_asked_over_http_is_refused() -> None:
         Vendor(shipped("turnitin"), {}, environ={})
 
 
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [("copyleaks", "login send"), ("pangram", "send poll poll"), ("grammarly", "send upload poll poll")],
+)
+def test_every_request_waits_for_its_turn(name: str, steps: str) -> None:
+    turns: list[tuple[str, int]] = []
+    with rehearsal(name) as (there, vendor, *_):
+        vendor._account.turn = lambda step: turns.append((step, there.ledger.requests.total()))
+        vendor.ask(TEXT, "one")
+    assert turns == [(step, before) for before, step in enumerate(steps.split())]
+
+
 # --- login ---------------------------------------------------------------------------------------------------------
 
 
@@ -193,6 +205,16 @@ def test_too_many_logins_may_be_tried_again_later() -> None:
         with pytest.raises(UnansweredError) as caught:
             vendor.ask(TEXT, "scan1")
         assert (caught.value.again, caught.value.charged) == (True, "no")
+
+
+@pytest.mark.parametrize("kind", ["drop before", "drop after", "broken"])
+def test_a_login_that_breaks_costs_nothing(kind: str) -> None:
+    with rehearsal("copyleaks", [Behaviour(kind, at="login")]) as (there, vendor, *_):  # type: ignore[arg-type]
+        with pytest.raises(UnansweredError) as caught:
+            vendor.ask(TEXT, "scan1")
+        assert (caught.value.again, caught.value.charged) == (True, "no")
+        assert isinstance(vendor.ask(TEXT, "scan1").said, Answer)
+        assert there.ledger.billed == 1
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ def test_what_follows_when_something_goes_wrong(name: str, kind: str) -> None:
     # With a login, a key is wrong there: a token that counts no longer is a login that ran out.
     at = "login" if (name, kind) == ("copyleaks", "wrong key") else "send"
     act = Behaviour(kind, at=at, times=None if kind in ("wrong key", "broken") else 1)  # type: ignore[arg-type]
-    with rehearsal(name, [act], timeout=0.4 if kind == "slow" else 5.0) as (there, vendor, _, card):
+    with rehearsal(name, [act], timeout=0.6 if kind == "slow" else 5.0) as (there, vendor, _, card):
         if follows in ("answered", "declined"):
             heard = vendor.ask(TEXT, "one")
             found = outcome(card, heard, TEXT)

@@ -211,9 +211,43 @@ def test_screening_brings_up_the_flaws_of_the_texts(made: Path) -> None:
     lengths = [row["message"] for row in rows if row["rule"] == "length-contrast"]
     assert any("CollegeEssay_real_70 from CollegeEssay_gpt3_31 with AUC 0.997" in message for message in lengths)
     assert any("all human arms from all AI arms" in message for message in lengths)
+    short = {row["arm"]: row["message"] for row in rows if row["rule"] == "short-texts"}
+    assert short["TOEFL_real_91"].startswith("91 of 91 texts have fewer than 300 words, 0 of them")
+    assert "CollegeEssay_real_70" not in short
     layout = [row["message"] for row in rows if row["rule"] == "format-contrast"]
     assert any("a line break inside" in message and "CS224N_real_145 145 of 145" in message for message in layout)
     assert any("curly quotation marks" in message and "CollegeEssay_real_70 62 of 70" in message for message in layout)
+
+
+def test_warnings_bring_up_the_flaws_of_the_answers(made: Path) -> None:
+    rows = _rows(made, "tables/warnings.csv")
+    told = {(row["rule"], row["detector"], row["arm"]): row["message"] for row in rows}
+    assert {(detector, arm) for rule, detector, arm in told if rule == "not run"} == {
+        ("quil", "CS224N_real_145"),
+        ("sapling", "CS224N_real_145"),
+    }
+    assert "in 6 of 145" in told["other text", "gptzero", "CS224N_real_145"]
+    assert {arm for rule, detector, arm in told if (rule, detector) == ("digits", "originalityai")} == {
+        "HewlettStudentEssay_real_88",
+        "HewlettStudentEssay_GPTsimplify_88",
+    }
+    ties = {arm: message for (rule, _, arm), message in told.items() if rule == "tie"}
+    assert sum(int(message.split()[0].replace("one", "1")) for message in ties.values()) == 19
+    assert "only 9 different scores in 925 answers" in told["steps", "zerogpt", ""]
+    alike = [(row["detector"], row["message"].split(" (")[0]) for row in rows if row["rule"] == "kin"]
+    assert alike == [
+        ("crossplag", "orders the texts as hfopenai does in 10 of 10 arms"),
+        ("crossplag", "orders the texts as quil does in 5 of 7 arms"),
+        ("hfopenai", "orders the texts as quil does in 7 of 7 arms"),
+    ]
+    assert "lower" in told["length", "gptzero", "CS224N_real_145"]
+    quoted = {(row["detector"], row["arm"], row["message"]) for row in rows if row["rule"] == "quoted"}
+    assert ("originalityai", "TOEFL_real_91", "quotes the text 2 times in 71 of 91 answers") in quoted
+    assert ("quil", "TOEFL_real_91", "quotes the text 2 times in 71 of 91 answers") in quoted
+    cut = "quotes only the beginning of the text in 70 of 70 answers, 57 % of their characters"
+    assert ("sapling", "CollegeEssay_real_70", cut) in quoted
+    page = (made / "bundle" / "report" / "index.html").read_text(encoding="utf-8")
+    assert page.count("tables/warnings.csv:") >= len(rows)
 
 
 # --- retrospective, and checkable ----------------------------------------------------------------------------------

@@ -33,7 +33,9 @@ class Told(NamedTuple):
     def faults(self, number: int) -> str:
         """All that failed in one check, as text."""
         return "\n".join(
-            f"{c.subject}: {c.got}; expected {c.expected}" for c in self.checks if (c.number, c.state) == (number, "failed")
+            f"{c.subject}: {c.got}; expected {c.expected}"
+            for c in self.checks
+            if (c.number, c.state) == (number, "failed")
         )
 
     def unknown(self) -> str:
@@ -42,7 +44,7 @@ class Told(NamedTuple):
 
     def says(self, word: str) -> bool:
         """Whether a fault names ``word``."""
-        return any(c.state == "failed" and word in f"{c.subject} {c.got}" for c in self.checks)
+        return any(c.state == "failed" and word in f"{c.subject}: {c.got}; {c.expected}" for c in self.checks)
 
 
 def _load() -> ModuleType:

@@ -8,6 +8,7 @@ sums again; what is named in ``but`` it leaves as it is.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import re
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from penmark import canon, evidence, handwritten, protocol, scoring, study, tables
+from penmark import canon, cards, evidence, handwritten, protocol, scoring, study, tables
 from penmark.errors import PenmarkError
 from penmark.manifest import read as read_manifest
 from penmark.publish import describe
@@ -23,7 +24,19 @@ from penmark.report import page
 from penmark.study import Edition
 
 Json = dict[str, Any]
-STAGES = ("departures", "seals", "journals", "heads", "tables", "page", "readme", "changes", "sums")
+STAGES = (
+    "departures",
+    "promise",
+    "corpus",
+    "journals",
+    "tables",
+    "heads",
+    "evidence",
+    "page",
+    "readme",
+    "changes",
+    "sums",
+)
 """What ``finish`` makes again."""
 
 
@@ -107,11 +120,15 @@ class Forger:
         answers = self.answers(detector)
         attempt = answers[document]["attempt"] if document in answers else 1
         answers[document] = evidence.line(evidence.Kept(detector, document, attempt, raw, digest))
-        for path in self.journals(detector):
-            if f'"document":"{document}"'.encode() in self.read(path):
-                change = {"evidence_sha256": digest, **reading}
-                self.row(path, lambda value: value.update(change), kind="reading", document=document)
+        self.reading(detector, document, evidence_sha256=digest, **reading)
         self.keep(detector, answers)
+
+    def reading(self, detector: str, document: str, **change: Any) -> None:
+        """Change what the reading of a document says, in whichever journal it stands."""
+        for path in self.journals(detector):
+            values = [json.loads(line) for line in self.read(path).split(b"\n")[:-1]]
+            if any(v["kind"] == "reading" and v["document"] == document for v in values):
+                self.row(path, lambda value: value.update(change), kind="reading", document=document)
 
     def address(self, document: str, raw: bytes) -> str:
         """The address of ``raw`` as a text of, or an answer about, a document."""
@@ -127,18 +144,18 @@ class Forger:
         assert set(but) <= set(STAGES), but
         if "departures" not in but:
             self._departures()
-        if "seals" not in but:
+        if "promise" not in but:
             self.seal("promise", self._promised())
+        if "corpus" not in but:
             self.seal("corpus", ["manifest.jsonl", "screening.csv"])
         if "journals" not in but:
             self.relink()
-        made: dict[str, bytes] = {}
-        if "tables" not in but:
-            made = self._tables()
-        if "heads" not in but and "seals" not in but:
+        made = {} if "tables" in but else self._tables()
+        if "heads" not in but:
             for name in self.edition.seal_names():
                 if name.startswith("heads-"):
                     self.seal(name, [])
+        if "evidence" not in but:
             self.seal("evidence", sorted(f"tables/{p.name}" for p in self.edition.tables.iterdir()))
         if "page" not in but:
             self._page(made)
@@ -147,7 +164,7 @@ class Forger:
         if "sums" not in but:
             self.sums()
 
-    def seal(self, name: str, files: Iterable[str], *, last: bool = True) -> None:
+    def seal(self, name: str, files: Iterable[str]) -> None:
         """Seal these files and the journals again: those that the seal named, or for the evidence all that are there."""
         path = f"seals/{name}.json"
         if not (self.root / path).exists():
@@ -199,12 +216,10 @@ class Forger:
         return ["protocol.json", "protocol.yaml", *(f"detectors/{p.name}" for p in self.edition.detectors.iterdir())]
 
     def _departures(self) -> None:
-        try:
+        with contextlib.suppress(PenmarkError):  # the promise is broken on purpose
             promised = protocol.read_sealed(self.edition)
-            known = {d.name: _card(self, d.name) for d in promised.detectors}
+            known = {d.name: cards.sealed(self.edition, d.name).card for d in promised.detectors}
             self.write("tables/departures.csv", protocol.departures_csv(protocol.departures(promised, known)))
-        except (PenmarkError, FileNotFoundError):
-            pass  # the promise is broken on purpose
 
     def _tables(self) -> dict[str, bytes]:
         try:
@@ -218,13 +233,15 @@ class Forger:
     def _page(self, made: dict[str, bytes]) -> None:
         held = made or {f"tables/{p.name}": p.read_bytes() for p in self.edition.tables.iterdir()}
         held = {path: self.read(path) for path in held}
-        try:
+        with contextlib.suppress(PenmarkError):  # no page follows from what was made
             self.write("report/index.html", page(self.edition, held))
-        except PenmarkError:
-            pass
 
     def _words(self, but: tuple[str, ...]) -> None:
-        kept = {name: self.read(name) for name, stage in (("README.md", "readme"), ("CHANGES.md", "changes")) if stage in but}
+        kept = {
+            name: self.read(name)
+            for name, stage in (("README.md", "readme"), ("CHANGES.md", "changes"))
+            if stage in but
+        }
         verifier = self.read("verify.py") if (self.root / "verify.py").exists() else None
         try:
             describe.write(self.edition, protocol.read_sealed(self.edition), read_manifest(self.edition), self.root)
@@ -234,9 +251,3 @@ class Forger:
             self.write("verify.py", verifier)
         for name, data in kept.items():
             self.write(name, data)
-
-
-def _card(forger: Forger, name: str) -> Any:
-    from penmark import cards
-
-    return cards.sealed(forger.edition, name).card

@@ -46,17 +46,17 @@ class Clock:
 def made(root: Path) -> Path:
     """The golden bundle, in a folder below ``root`` that is called as the edition; the study lies beside it."""
     place, bundle = Study(root / "study"), root / EDITION
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as said:
-        with contextlib.redirect_stderr(said):
-            clock = _still(patch)
-            plugin = _plugin(root / "plugin", patch)
-            _promise(place, clock)
-            _corpus(place, root, clock)
-            _scan(place, clock, plugin, patch)
-            _record(place, root, clock)
-            clock.set("2024-12-02T08:00:00+00:00")
-            _run(place, "report", "--close")
-            _run(place, "publish", "--out", str(bundle), "--no-tar")
+    said = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        clock = _still(patch)
+        plugin = _plugin(root / "plugin", patch)
+        _promise(place, clock)
+        _corpus(place, root, clock)
+        _scan(place, clock, plugin, patch)
+        _record(place, root, clock)
+        clock.set("2024-12-02T08:00:00+00:00")
+        _run(place, "report", "--close")
+        _run(place, "publish", "--out", str(bundle), "--no-tar")
     return bundle
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from penmark.screening import screen
 from penmark.screening.contrast import auc, features, lower
 
 counts = st.lists(st.integers(0, 6), min_size=1, max_size=12)
@@ -39,3 +40,13 @@ def test_features():
         "a list mark at the start of a line",
         "a character outside ASCII",
     }
+
+
+def test_an_arm_of_short_texts_is_told(corpus):
+    made = corpus(corpus.arm("A", "human", 10), corpus.arm("B", "human", 10))
+    long = " ".join(f"word{n}" for n in range(300)) + "."
+    made.collect("A", *(corpus.draft(f"a{n}", long if n else f"{long[:200]}.") for n in range(10)))
+    made.collect("B", *(corpus.draft(f"b{n}", long.replace("word", f"w{n}x")) for n in range(10)))
+    [finding] = [each for each in screen(made.place, made.edition, made.protocol) if each.rule == "short-texts"]
+    assert finding.arm == "A"
+    assert finding.message == "1 of 10 texts have fewer than 300 words, 1 of them fewer than 250 characters"

@@ -90,6 +90,7 @@ UNITS = {"A": "author", "B": "topic", "C": "document", "D": "source"}
 VERDICTS = {"AI": "ai", "Human": "human", "Mixed": "mixed", "Unsure": "uncertain"}
 SHARE = {"meaning": "share of text", "direction": "ai", "low": "0", "high": "1", "unit": ""}
 CHANCE = {"meaning": "probability", "direction": "human", "low": "0", "high": "100", "unit": "percent"}
+BAND = {"low": "0.3", "high": "0.45", "verdict": "uncertain", "shown": "Unsure"}
 CARDS: dict[str, Json] = {
     "alpha": {
         "card": card("alpha", "plugin", boundary(">=", "0.5", "help page, 2", "2026-08-01"), SHARE, VERDICTS,
@@ -107,6 +108,8 @@ CARDS: dict[str, Json] = {
         "plugin": None,
     },
 }  # fmt: skip
+CARDS["alpha"]["card"]["bands"] = [BAND]
+CARDS["alpha"]["card"]["answer"]["unmeasured"] = [{"at": "/error", "among": ["too short"], "because": "no result"}]
 RULES: dict[str, Json | None] = {
     "alpha": None,
     "beta": None,
@@ -174,8 +177,8 @@ SENT = "the text that was sent"  # stands for the document's own text in an echo
 ALPHA: dict[str, Any] = {  # id: raw answer, or what happened instead
     "A-01": '{"class": "Human", "model": "a-1", "out": {"score": 0.10}, "text": SENT}',
     "A-02": '{"class": "AI", "model": "a-1", "out": {"score": 0.50}, "text": SENT}',
-    "A-03": '{"class": " unsure\\t", "model": "a-1", "out": {"score": 0.49999999999999999999}}',
-    "A-04": ("declined", '{"error": "too short", "model": "a-1"}', "the vendor wants more words"),
+    "A-03": '{"class": " unsure\\t", "model": "a-1"}',
+    "A-04": ("declined", '{"class": "AI", "out": {"score": 0.99}, "error": "too short"}', "the vendor wants more words"),
     "B-01": '{"class": "MIXED", "model": "a-1", "out": {"score": 2E-1}, "text": SENT}',
     "B-02": '{"model": "a-1", "out": {"score": 9e-1}, "text": SENT}',
     "B-03": '{"class": "AI", "model": "a-1", "out": {"score": 0.7}, "text": SENT}',
@@ -360,11 +363,15 @@ def alpha_lines(study: Study) -> list[Json]:
             continue
         body = body.replace("SENT", json.dumps(study.texts[name].decode()))
         shown = json.loads(body, parse_float=str, parse_int=str)
+        if "error" in shown:
+            shown = {"model": None}  # the card says that such an answer measured nothing
         facts |= {"score": shown.get("out", {}).get("score"), "label": shown.get("class"), "version": shown["model"]}
         facts["displayed"] = facts["score"] if facts["score"] is not None else facts["label"]
         times = {"at": at(2, second + 1), "sent_at": at(2, second), "got_at": at(2, second, f".{second}")}
         line = reading(study, name, **facts, **times)
         keep_evidence(study, "alpha", line, body, binary=name == "A-02")
+        if name == "A-02":
+            line["reason"] = "the answer quotes the text 2 times"
         lines.append(line)
     return [*lines, {"kind": "stop", "at": at(4), "reason": "done"}]
 
@@ -422,6 +429,8 @@ def call(study: Study, detector: str, line: Json) -> tuple[str, str, str, bool]:
     bounded = rule["kind"] == "boundary"
     if label is not None and kind is None and fold and not (bounded and score is not None):
         return f"verdict not in the card: {label}", "", "", False
+    if bounded and score is None and kind == "uncertain":
+        return "", "not-ai", "not-ai", True  # the one band of this study lies below its boundary
     if bounded:
         if score is None:
             return "no score in the answer", "", "", False
@@ -436,7 +445,7 @@ def call(study: Study, detector: str, line: Json) -> tuple[str, str, str, bool]:
 
 
 def versions_of(readings: list[Json]) -> list[str | None]:
-    shown = [line["version"] for line in readings if line["state"] != "failed"]
+    shown = [line["version"] for line in readings if line["state"] == "answered"]
     return list(dict.fromkeys(shown)) or [None]
 
 
@@ -465,16 +474,17 @@ def pair_of(study: Study, detector: str, version: str | None, versions: list[str
     own = [
         line
         for line in about
-        if line["kind"] == "reading" and (first if line["state"] == "failed" else line["version"] == version)
+        if line["kind"] == "reading"
+        and (line["version"] == version or (first and (line["state"] == "failed" or line["version"] not in versions)))
     ]
     pair = {"reading": own[0] if own else {}, "call": "", "lenient": "", "uncertain": False, "attempts": 0}
     sents = [line for line in about if line["kind"] == "sent"]
     others = [line for line in about if line["kind"] == "reading" and line not in own and line["state"] != "failed"]
-    if own or (first and not others):
+    if (own and own[0]["origin"] == "scan") or (first and not own and not others):
         pair["attempts"] = len(sents)
     if own and own[0]["state"] == "answered":
         reason, pair["call"], pair["lenient"], pair["uncertain"] = call(study, detector, own[0])
-        return pair | {"state": "declined" if reason else "answered", "reason": reason}
+        return pair | {"state": "declined" if reason else "answered", "reason": reason or own[0]["reason"]}
     if own:
         return pair | {"state": own[0]["state"], "reason": own[0]["reason"]}
     skips = [line for line in about if line["kind"] == "skipped"]

@@ -77,6 +77,7 @@ def test_a_true_bundle_passes(tmp_path: Path, retrospective: bool) -> None:
     checks = checks_of(tmp_path)
     assert failed(checks) == set()
     assert {check["number"] for check in checks if check["state"] == "ok"} == set(range(1, 8))
+    assert any(check["got"].startswith("retrospective") for check in checks) == retrospective
     assert [check["state"] for check in checks if check["number"] == 8] == ["not checked"]
     openssl = [check["remedy"] for check in checks if check["remedy"].startswith("openssl ts -verify")]
     assert len(openssl) == 5
@@ -113,7 +114,7 @@ def test_the_reference_follows_the_published_schemas() -> None:
 
 def test_cells_worked_out_by_hand() -> None:
     arms = {(row["detector"], row["version"], row["arm"]): row for row in rows("rates") if row["slice_by"] == ""}
-    # alpha on A: 0.10 no, 0.50 yes (at the boundary), 0.4999… no, one refusal
+    # alpha on A: 0.10 no, 0.50 yes (at the boundary), unsure (0.3 to 0.45) no, one refusal
     assert list(arms["alpha", "a-1", "A"].values())[5:] == (
         ["4", "3", "1", "1", "1", "0", "0", "0.333333", "0.061492", "0.792340", "0.045587", "0.849961"]
     )
@@ -332,7 +333,37 @@ def a_promise_rewritten_after_the_results(files: Files) -> None:
     files |= handmade.build({"protocol": tuned}) | tokens  # nobody can make old tokens for new seals
 
 
+@forgery(2, "seals/corpus.json sealed_at", "corpus_seal")
+def a_corpus_that_says_it_is_older(study: Any) -> None:
+    study.seals["corpus"]["sealed_at"] = "2026-09-30T00:00:00Z"
+
+
+@forgery(2, "seals/odd.tsr")
+def a_token_of_nothing(files: Files) -> None:
+    files["seals/odd.tsr"] = files["seals/promise-example.tsr"]
+
+
 # 3 protocol
+
+
+def reprotocol(study: Any, **facts: Any) -> None:
+    study.files["protocol.json"] = handmade.canonical(study.protocol | facts)
+    study.seals["promise"]["digests"]["protocol.json"] = handmade.sha256(study.files["protocol.json"])
+
+
+@forgery(3, "protocol.json level", "promise", also=None)
+def a_level_of_its_own(study: Any) -> None:
+    reprotocol(study, level="0.80")
+
+
+@forgery(3, "protocol.json", "promise", also=None)
+def an_arm_twice(study: Any) -> None:
+    reprotocol(study, arms=[*study.protocol["arms"], study.protocol["arms"][0]])
+
+
+@forgery(3, "protocol.json", "promise", also=None)
+def a_detector_twice(study: Any) -> None:
+    reprotocol(study, detectors=[*study.protocol["detectors"], study.protocol["detectors"][0]])
 
 
 @forgery(3, "protocol.json", also=None)  # the intervals differ too
@@ -377,6 +408,27 @@ def a_rule_of_an_unknown_kind(study: Any) -> None:
 
 
 # 4 manifest
+
+
+@forgery(4, "manifest.jsonl:2", "corpus", also=None)
+def a_register_that_is_a_number(study: Any) -> None:
+    study.documents[0]["register"] = 5
+
+
+@forgery(4, "texts/0001.jsonl.gz", also=None)
+def more_texts_in_a_shard_than_it_may_hold(files: Files) -> None:
+    for path in [path for path in files if path.startswith("texts/")]:
+        del files[path]
+    texts = sorted((handmade.sha256(str(number).encode()), str(number)) for number in range(10_001))
+    lines = [{"address": address, "text": text} for address, text in texts]
+    files["texts/0001.jsonl.gz"] = handmade.packed(handmade.jsonl(lines))
+
+
+@forgery(4, "texts/0002.jsonl.gz:2")
+def few_texts_in_a_shard_out_of_order(files: Files) -> None:
+    texts = {path: files.pop(path).decode() for path in list(files) if path.startswith("texts/")}
+    lines = [{"address": path[6:-4], "text": text} for path, text in sorted(texts.items(), reverse=True)]
+    files["texts/0002.jsonl.gz"] = handmade.packed(handmade.jsonl(lines))
 
 
 @forgery(4, "manifest.jsonl:2 words", "corpus")
@@ -674,6 +726,67 @@ def a_line_put_into_the_chain(study: Any) -> None:
     study.seals["evidence"]["journals"]["journal/beta.jsonl"] = handmade.head(journal)
 
 
+@forgery(5, "evidence/alpha-0002.jsonl.gz")
+def a_gap_in_the_evidence(files: Files) -> None:
+    files["evidence/alpha-0002.jsonl.gz"] = files.pop("evidence/alpha-0001.jsonl.gz")
+
+
+@forgery(5, "journal/alpha.jsonl", "heads")
+def a_journal_shorter_than_a_sealed_head(study: Any) -> None:
+    study.seals["heads-0001"]["journals"]["journal/alpha.jsonl"]["lines"] = 999
+
+
+@forgery(5, "seals/evidence.json", "seals")
+def a_journal_that_was_sealed_and_left_out(study: Any) -> None:
+    study.seals["evidence"]["journals"]["journal/zeta.jsonl"] = {"head": "0" * 64, "lines": 3}
+
+
+@forgery(5, "journal/beta.jsonl", "tables")
+def a_reading_of_an_unknown_document(study: Any) -> None:
+    lines = study.journals["journal/beta.jsonl"]
+    lines.append(lines[-1] | {"document": "Z-1"})
+
+
+@forgery(5, "journal/alpha.jsonl", "protocol")
+def more_attempts_than_promised(study: Any) -> None:
+    study.protocol["attempts"] = 2
+
+
+@forgery(5, "journal/alpha.jsonl", "journals")
+def a_retry_of_nothing(study: Any) -> None:
+    line = {"kind": "retry", "document": "D-1", "attempt": 1, "at": handmade.at(4), "reason": "again, please"}
+    study.journals["journal/alpha.jsonl"].append(line)
+
+
+@forgery(5, "journal/beta.jsonl", "journals", also=None)
+def an_origin_that_does_not_exist(study: Any) -> None:
+    line_of(study, "journal/beta.jsonl", "A-01")["origin"] = "remembered"
+
+
+@forgery(5, "journal/alpha.jsonl", "journals", also={6})
+def a_refusal_without_a_reason(study: Any) -> None:
+    line_of(study, "journal/alpha.jsonl", "A-04")["reason"] = None
+
+
+@forgery(5, "journal/gamma.", "journals")
+def a_reading_of_a_text_that_was_skipped(study: Any) -> None:
+    path = next(path for path in study.journals if any(line["kind"] == "skipped" for line in study.journals[path]))
+    facts = {"displayed": "7 %", "score": "7", "version": "g1", "origin": "typed", "got_at": handmade.at(6)}
+    study.journals[path].append(handmade.reading(study, "A-03", **facts, at=handmade.at(6)))
+
+
+@forgery(5, "journal/alpha", "journals", also=None)
+def a_failure_and_a_reading_of_one_text(study: Any) -> None:
+    facts = {"displayed": "0.1", "score": "0.1", "version": "a-1", "origin": "typed", "got_at": handmade.at(4)}
+    line = handmade.reading(study, "=C2", **facts, at=handmade.at(4))
+    study.journals["journal/alpha.jsonl"].append(line)
+
+
+@forgery(5, "journal/beta.jsonl:1", "journals")
+def a_journal_without_its_start(study: Any) -> None:
+    study.journals["journal/beta.jsonl"][0] = {"kind": "stop", "at": handmade.at(5), "reason": "begins with an end"}
+
+
 @forgery(5, "journal/beta.jsonl", also=None)
 def a_journal_cut_at_its_end(files: Files) -> None:
     files["journal/beta.jsonl"] = b"\n".join(files["journal/beta.jsonl"].split(b"\n")[:-2]) + b"\n"
@@ -695,6 +808,16 @@ def a_state_that_does_not_exist(study: Any) -> None:
 @forgery(6, "tables/readings.csv", "tables", also={7})
 def a_state_without_a_reason(study: Any) -> None:
     next(row for row in study.tables["readings"] if row[5] == "in_doubt")[11] = ""
+
+
+@forgery(6, "rows of beta", "tables", also={7})
+def a_detector_left_out_of_the_readings(study: Any) -> None:
+    study.tables["readings"] = [row for row in study.tables["readings"] if row[0] != "beta"]
+
+
+@forgery(6, "tables/readings.csv:2", "tables", also={7})
+def a_document_moved_to_another_arm(study: Any) -> None:
+    study.tables["readings"][1][4] = "B"
 
 
 @forgery(6, "tables/rates.csv", "tables", also={7})
@@ -740,6 +863,11 @@ def groups_in_another_order(study: Any) -> None:
 @forgery(7, "tables/agreement.csv", "tables")
 def an_arm_left_out_of_the_agreement(study: Any) -> None:
     study.tables["agreement"] = [row for row in study.tables["agreement"] if row[0] != "D"]
+
+
+@forgery(7, "tables/agreement.csv:16", "tables")
+def a_row_too_many(study: Any) -> None:
+    study.tables["agreement"].append(study.tables["agreement"][-1])
 
 
 @forgery(7, "tables/units.csv:3 deff", "tables")
@@ -792,6 +920,22 @@ def test_a_retrospective_edition_cannot_call_itself_prospective(tmp_path: Path) 
     assert named(checks, 7, "tables/table1.csv:2 timing")
 
 
+def test_what_screening_told_before_the_freeze_is_no_fault(tmp_path: Path) -> None:
+    def bent(study: Any) -> None:
+        study.document("A-04")["provenance"]["evidence_date"] = "2023-01-01"
+        study.document("D-1")["provenance"]["words_changed"] = 2
+
+    def told(study: Any) -> None:
+        findings = b"warning,after-cutoff,A,A-04,,,too late,\nwarning,over-budget,D,D-1,,,too much,\n"
+        study.files["screening.csv"] += findings
+        study.seals["corpus"]["digests"]["screening.csv"] = handmade.sha256(study.files["screening.csv"])
+
+    silent = handmade.build({"corpus": bent})
+    assert failed(checks_of(handmade.write(silent, tmp_path / "silent"))) == {4}
+    open_about_it = handmade.build({"corpus": bent, "corpus_seal": told})
+    assert failed(checks_of(handmade.write(open_about_it, tmp_path / "told"))) == set()
+
+
 # ---- sums, with nothing made again -----------------------------------------------------------------------------------
 
 
@@ -806,6 +950,12 @@ def test_a_bent_line_of_the_sums(tmp_path: Path, line: str) -> None:
     bent = sums.replace(f"{digest}  README.md", line.format(sum=digest, SUM=digest.upper()))
     (tmp_path / "SHA256SUMS").write_bytes(bent.encode())
     assert failed(checks_of(tmp_path)) == {1}
+
+
+def test_sums_out_of_order(tmp_path: Path) -> None:
+    first, second, *rest = GOLDEN["SHA256SUMS"].split(b"\n")
+    handmade.write(GOLDEN | {"SHA256SUMS": b"\n".join([second, first, *rest])}, tmp_path)
+    assert named(checks_of(tmp_path), 1, "SHA256SUMS:2")
 
 
 def test_a_file_without_a_sum(tmp_path: Path) -> None:
@@ -1099,6 +1249,48 @@ def test_the_rule_is_total() -> None:
     assert bounded.call("50", "Hm") == ("", True, True, False)
     assert bounded.call("101", "AI")[0] == "score outside the declared scale: 101"
     assert judge(rule={"kind": "verdict"}).call(None, "anything") == ("", False, False, False)
+
+
+BANDS = [
+    {"low": "10", "high": "40", "verdict": "mixed", "shown": None},
+    {"low": "30", "high": "60", "verdict": "uncertain", "shown": "Hm"},
+    {"low": "1", "high": "19", "verdict": "human", "shown": "*%"},
+    {"low": "80", "high": "90", "verdict": "mixed", "shown": "*%"},
+    {"low": "50", "high": "100", "verdict": "mixed", "shown": "Part AI"},
+]
+
+
+@pytest.mark.parametrize(
+    ("score", "label", "expected"),
+    [
+        (None, " *% ", ("", False, False, False)),  # the first of two bands with this verdict
+        (None, "part AI", ("", True, True, False)),
+        (None, "hm", ("the boundary lies inside the numbers that the verdict stands for: hm", False, False, False)),
+        (None, "Human", ("no score in the answer", False, False, False)),
+        (None, None, ("no score in the answer", False, False, False)),
+        ("40", None, ("", False, True, False)),  # both ends included, the first of two
+        ("40.1", None, ("", False, False, True)),
+        ("40.1", "Human", ("", False, False, False)),  # a label goes before the bands
+        ("55", None, ("", True, True, False)),
+        ("61", None, ("", True, True, False)),
+        ("5", "no such", ("", False, False, False)),
+    ],
+)
+def test_bands_of_the_scale(score: str | None, label: str | None, expected: tuple[str, bool, bool, bool]) -> None:
+    verdicts = {"*%": "human", "Hm": "uncertain", "Part AI": "mixed", "Human": "human"}
+    assert judge(bands=BANDS, verdicts=verdicts).call(score, label) == expected
+
+
+def test_an_answer_that_measured_nothing() -> None:
+    signs = [{"at": "/e", "among": ["0", "true"], "because": "x"}, {"at": "/code", "among": ["short"], "because": "y"}]
+    answer = {"displayed": None, "score": "/s", "label": "/l", "version": "/v", "text": "/t", "unmeasured": signs}
+    for sign, measured in (
+        *(('"e": 0', False), ('"e": true', False), ('"code": "short"', False), ('"code": "Short"', True)),
+        *(('"e": 0.0', True), ('"e": null', True), ('"e": ["0"]', True)),
+    ):
+        found = judge(answer=answer).extract(f'{{"s": 1, "l": "x", "v": "2", "t": "y", {sign}}}'.encode())
+        values = ("1", "1", "x") if measured else (None, None, None)
+        assert tuple(found.values()) == (*values, "2", "y"), sign
 
 
 def test_pointers_find_what_rfc_6901_says() -> None:

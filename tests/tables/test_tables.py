@@ -27,7 +27,7 @@ from penmark import canon, tables
 from penmark.intervals import six, wilson, worst
 
 FORMAT = Path(__file__).parents[2] / "docs" / "format.md"
-MADE = ("agreement", "documents", "rates", "rates_lenient", "readings", "table1", "table2", "units")
+MADE = ("agreement", "documents", "rates", "rates_lenient", "readings", "table1", "table2", "units", "warnings")
 
 
 def rows(made: dict[str, bytes], name: str) -> list[dict[str, str]]:

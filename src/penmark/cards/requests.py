@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from decimal import ROUND_CEILING, Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from penmark.handwritten import Remark
-from penmark.records import Request, Send
+from penmark.records import Price, Request, Send
 
 PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -85,6 +86,12 @@ def _filled(part: Any, values: Mapping[str, Value]) -> Any:
 def _unknown(part: Any, values: Mapping[str, Value]) -> bool:
     whole = PLACEHOLDER.fullmatch(part) if isinstance(part, str) else None
     return whole is not None and whole[1] not in values
+
+
+def price(price: Price, words: int, characters: int) -> Decimal:
+    """What the vendor takes for one text, in the currency of ``price``; rounded per text, as the vendor does it."""
+    units = Decimal({"words": words, "characters": characters, "texts": 1}[price.unit]) / price.per
+    return Decimal(price.amount) * (units.to_integral_value(ROUND_CEILING) if price.rounding == "up" else units)
 
 
 # --- what is wrong with them ---------------------------------------------------------------------------------------

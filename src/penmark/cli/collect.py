@@ -7,8 +7,20 @@ has a metadata.csv beside its .txt files; a table (CSV, TSV, JSON, JSONL, parque
   penmark collect A --from folder --path texts --option kind=archive --option grade=archived
   penmark collect C --path answers.jsonl --column id=ID --column text=answer --option kind=generated
 
+An arm whose models, styles and prompts the protocol names, and that has no source, is written by these models: first
+`--topics` gives each human document a topic line, `--plan` says what it may cost, then the texts are asked for. What was
+stopped goes on with the same command. `--refused ID` is for a person who read a text that is a refusal.
+
+  penmark collect C --topics --path topics.csv
+  penmark collect C --budget 20
+
 Where anything is wrong, everything that is wrong is told and nothing is written. The same texts again change nothing;
 another text under an id that is there is refused. Attested texts go to private/ and never into corpus/.
+
+--recheck writes nothing: it fetches each archived text of ARM again from where its record says that it is kept, and
+compares. It works in a published bundle as well (-C BUNDLE), for anyone.
+
+  penmark -C BUNDLE collect A --recheck --option contact=me@example.org
 """
 
 from __future__ import annotations
@@ -22,7 +34,10 @@ from typing import Annotated
 import typer
 
 from penmark import plugins, protocol, provenance, study
+from penmark.cli import generating
 from penmark.collecting import Collected, collect, ready
+from penmark.collecting.rechecking import Rechecked, archived, refinding
+from penmark.collecting.rechecking import recheck as rechecked
 from penmark.errors import Fault, FaultsError, UsageError, did_you_mean
 from penmark.records import Arm, Protocol
 from penmark.study import Study
@@ -38,25 +53,69 @@ def run(
         list[str] | None, typer.Option(metavar="NAME=COLUMN", help="Which column of a table holds NAME.")
     ] = None,
     anew: Annotated[bool, typer.Option("--anew", help="Empty the arm first (before the freeze only).")] = False,
+    recheck: Annotated[bool, typer.Option("--recheck", help="Fetch archived texts again, and compare.")] = False,
+    topics: generating.Topics = False,
+    plan: generating.Planned = False,
+    model: generating.Models = None,
+    price: generating.Prices = None,
+    budget: generating.Budget = None,
+    refused: generating.Refused = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
-) -> None:
-    place = study.find(Path(ctx.obj))
-    edition = place.edition()
-    ready(edition)
-    promised = protocol.read_sealed(edition)
+) -> int | None:
     given = _options(option or []) | {f"column.{name}": value for name, value in _options(column or []).items()}
     if path is not None:
         given["path"] = str(path)
     if "path" in given:
         given["path"] = str(Path(given["path"]).absolute())
+    if recheck:
+        return _recheck(Path(ctx.obj), arm or [], source, given, as_json)
+    place = study.find(Path(ctx.obj))
+    ready(place.edition())
+    promised = protocol.read_sealed(place.edition())
+    asked = generating.options(topics, plan, model, price, budget, refused)
+    names = arm or [one.name for one in promised.arms if one.source is not None]
+    if asked.any or (source is None and path is None and any(generating.writes(promised, name) for name in names)):
+        return _generate(place, promised, names, asked, path, as_json)
+    _collect(place, promised, names, source, given, anew, as_json)
+    return 0
+
+
+def _generate(
+    place: Study, promised: Protocol, names: list[str], asked: generating.Options, path: Path | None, as_json: bool
+) -> int:
+    """Arms that models write; another arm among them is refused."""
+    codes = [0]
+    results: list[Collected] = []
+    try:
+        for name in names:
+            result, code = generating.fill(place, promised, name, asked, path, as_json=as_json)
+            results += [result] if result is not None else []
+            codes.append(code)
+    finally:
+        _show(results, as_json)
+    return max(codes)
+
+
+def _collect(
+    place: Study,
+    promised: Protocol,
+    names: list[str],
+    source: str | None,
+    given: dict[str, str],
+    anew: bool,
+    as_json: bool,
+) -> None:
+    """Arms that sources fill."""
     results: list[Collected] = []
     faults: list[Fault] = []
     try:
-        for name in arm or [one.name for one in promised.arms if one.source is not None]:
+        for name in names:
             plugin = plugins.source(_plugin(promised, name, source, given))
             try:
                 made = plugin(_merged(place, promised, name, source, given))
                 results.append(collect(place, promised, name, made, _Progress(name), anew=anew))
+                for note in getattr(made, "notes", ()):
+                    print(f"note: {name}: {note}", file=sys.stderr)
             except FaultsError as error:
                 faults.extend(error.faults)
     finally:
@@ -67,6 +126,31 @@ def run(
         raise UsageError(
             "no arm of the protocol names a source", remedy="penmark collect ARM --from SOURCE --path PATH"
         )
+
+
+def _recheck(folder: Path, arms: list[str], source: str | None, given: dict[str, str], as_json: bool) -> int:
+    """Exit code 1 where a copy is gone or another one, 3 where somebody did not answer."""
+    if not arms:
+        raise UsageError("which arm is to be rechecked?", remedy="penmark collect ARM --recheck")
+    place = Study(folder)
+    outcomes: list[Rechecked] = []
+    for name in arms:
+        options = given
+        if place.marker.is_file():
+            options = _merged(place, protocol.read_sealed(place.edition()), name, source, given)
+        counts: dict[str, int] = {}
+        for one in rechecked(archived(folder, name), refinding(options)):
+            outcomes.append(one)
+            counts[one.outcome] = counts.get(one.outcome, 0) + 1
+            if one.outcome != "same" and not as_json:
+                print(f"{one.document}: {one.outcome}: {one.fact}", flush=True)
+        if not as_json:
+            told = ", ".join(f"{counts[kind]} {kind}" for kind in counts) or "none that is archived"
+            print(f"{name}: {sum(counts.values())} documents rechecked: {told}")
+    if as_json:
+        print(json.dumps([one._asdict() for one in outcomes], ensure_ascii=False))
+    found = {one.outcome for one in outcomes}
+    return 1 if found & {"differs", "not found"} else 3 if "no answer" in found else 0
 
 
 def _options(pairs: Iterable[str]) -> dict[str, str]:

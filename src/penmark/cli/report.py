@@ -57,9 +57,24 @@ def run(
     if as_json:
         print(json.dumps({"page": str(result), "tables": sorted(made), "timing": scored.timing}))
     else:
+        for line in _warned(scored):
+            print(line)
         print(f"{chosen.tag}: {len(made)} tables in {chosen.tables}, page {result}")
         print("Next: penmark publish", file=sys.stderr)
     return 0
+
+
+def _warned(scored: scoring.Scored) -> list[str]:
+    """What there is to know before anyone trusts the numbers: the first of each kind and detector, and how many more."""
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for notice in scoring.warnings(scored):
+        told = notice.message if notice.arm is None else f"arm {notice.arm}: {notice.message}"
+        kinds.setdefault((notice.rule, notice.detector), []).append(told)
+    return [
+        f"warning ({rule}), {detector}: {told[0]}"
+        + (f"; and {len(told) - 1} more in tables/warnings.csv" if len(told) > 1 else "")
+        for (rule, detector), told in kinds.items()
+    ]
 
 
 def _departures(edition: study.Edition) -> bytes:

@@ -13,8 +13,8 @@ from pydantic import ValidationError
 from penmark import canon, provenance, study
 from penmark.errors import Fault, FaultsError, PenmarkError
 from penmark.plugins import Draft
-from penmark.records import Document, Provenance, Session
-from penmark.text import edit_distance, word_list, words
+from penmark.records import Arm, Document, Provenance, SentenceLink, Sentences, Session
+from penmark.text import edit_distance, sentences, word_list, words
 
 DECLINED = "the author declined publication"
 """Why the text of an attested document without consent to publish is withheld."""
@@ -33,16 +33,19 @@ class Entry(NamedTuple):
     unused: frozenset[str]
 
 
-def entry(draft: Draft, arm: str, salt: Callable[[str], bytes]) -> Entry:
+def entry(draft: Draft, arm: Arm, salt: Callable[[str], bytes]) -> Entry:
     """The document that a draft becomes. ``salt`` gives the salt of an attested document by its id.
 
-    Raises PenmarkError (FaultsError for several faults), at the draft's place.
+    Raises PenmarkError (FaultsError for several faults), at the draft's place; ServiceError where the sentences of an
+    edited text are to be aligned and the splitters are not installed.
     """
     text = _text(draft.text, draft.place, "text")
     row = dict(draft.provenance)
     if row.get("kind") == "edited":
         _measure(draft, text, row)
     known = provenance.from_row(row, draft.place)
+    if known.kind == "edited" and arm.budget is not None and arm.budget.sentences != "any":
+        known = known.model_copy(update={"sentences": _aligned(draft, text)})
     attested = known.kind == "attested"
     withheld = DECLINED if known.kind == "attested" and not known.consent.publish else draft.fields.get("withheld")
     hidden = attested and withheld is not None
@@ -51,7 +54,7 @@ def entry(draft: Draft, arm: str, salt: Callable[[str], bytes]) -> Entry:
     claims, unused = _claims(draft, row, known)
     values: dict[str, Any] = {
         "id": draft.id,
-        "arm": arm,
+        "arm": arm.name,
         "address": canon.keyed(salt(draft.id), draft.text) if attested else canon.sha256(draft.text),
         "canonical_sha256": None if hidden else canon.sha256(canon.canonical_text(draft.text)),
         "words": None if hidden else words(text),
@@ -109,6 +112,13 @@ def _measure(draft: Draft, text: str, row: dict[str, str]) -> None:
     if wrong:
         raise FaultsError(wrong)
     row.update(measured)
+
+
+def _aligned(draft: Draft, text: str) -> Sentences:
+    before = _text(draft.draft or b"", draft.place, "draft")
+    found = sentences.aligned(before, text, draft.fields.get("language"))
+    links = tuple(SentenceLink(kind=kind, draft=one, text=other) for kind, one, other in found.links)
+    return Sentences(splitters=sentences.versions(), verdict=found.verdict, because=found.because, links=links)
 
 
 def _claims(draft: Draft, row: dict[str, str], known: Provenance) -> tuple[dict[str, str], frozenset[str]]:

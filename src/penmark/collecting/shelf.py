@@ -79,7 +79,7 @@ class Shelf:
             faults.append(Fault(draft.place, fact, "Ids are unique over all arms of a study."))
             return
         try:
-            made = entry(draft, self._arm.name, self._salt)
+            made = entry(draft, self._arm, self._salt)
         except PenmarkError as error:
             faults.extend(error.faults)
             return

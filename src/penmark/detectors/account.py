@@ -30,7 +30,8 @@ class Account:
     """One account with one vendor. Used by several threads.
 
     ``fixed``: version and settings that are sent; ``keys``: secrets by name; ``origin``: host and port of a server on this
-    machine that is asked in the vendor's place. ``wait(seconds)`` returns True where the waiting is to end.
+    machine that is asked in the vendor's place. ``wait(seconds)`` returns True where the waiting is to end; ``turn(step)``
+    returns when the next request may leave.
     """
 
     def __init__(
@@ -44,11 +45,12 @@ class Account:
         *,
         origin: str | None,
         wait: Callable[[float], bool],
+        turn: Callable[[str], None],
         clock: Callable[[], float],
     ) -> None:
         self.card, self.request, self.fixed, self.keys = card, request, fixed, keys
         self.wire, self.hiding, self.origin = wire, hiding, origin
-        self.wait, self.clock = wait, clock
+        self.wait, self.turn, self.clock = wait, turn, clock
         self._token: Token | None = None
         self._login = threading.Lock()
 

@@ -133,10 +133,12 @@ class Call:
         except ValueError as error:
             raise UnansweredError(str(error), stop=True) from None
         filled = filled._replace(url=self._addressed(step, send, filled.url))
+        self.account.turn(step)
         try:
             reply, exchange = self.account.wire.exchange(filled)
         except UnansweredError as error:
             self.exchanges += error.exchanges
+            error.charged = "no" if step == "login" else error.charged
             raise
         self.exchanges.append(exchange)
         return reply

@@ -33,7 +33,8 @@ class Vendor:
     """Asks one vendor. May be used by several threads; ``connections`` at once.
 
     ``settings`` and ``version``: as the protocol has them. ``base_url``: a server on this machine that is asked in the
-    vendor's place. ``wait(seconds)`` returns True where the waiting is to end. Raises UsageError for a key that is not in
+    vendor's place. ``wait(seconds)`` returns True where the waiting is to end; ``turn(step)`` returns when the next request
+    may leave, whichever it is. Raises UsageError for a key that is not in
     the environment, and for settings that the card does not have.
     """
 
@@ -51,6 +52,7 @@ class Vendor:
         connections: int = 1,
         timeout: float | None = None,
         wait: Callable[[float], bool] = sleep,
+        turn: Callable[[str], None] = lambda step: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         request = card.ask.request
@@ -63,7 +65,9 @@ class Vendor:
         seconds = float(request.timeout) if timeout is None else timeout
         wire = Wire(hiding, timeout=seconds, connections=connections, this_machine=origin is not None)
         fixed = _settings(request, settings, version)
-        self._account = Account(card, request, fixed, keys, wire, hiding, origin=origin, wait=wait, clock=clock)
+        self._account = Account(
+            card, request, fixed, keys, wire, hiding, origin=origin, wait=wait, turn=turn, clock=clock
+        )
 
     def ask(self, text: str, call_id: str, noted: Noted = lambda job: None) -> Heard:
         """Ask about ``text``. ``call_id``: 3 to 36 letters and digits, for vendors that let the caller name the work.

@@ -55,16 +55,16 @@ def composed(prompt: str, number: int = 1) -> Reply:
 
 class Provider(Vendor):
     """One provider. ``asked``: the bodies of all requests that were read, in their order; ``unwelcome``: settings that its
-    models do not take."""
+    models do not take; ``filtered``: words in a prompt that its filter stops."""
 
     path: ClassVar[str]
     finishes: ClassVar[dict[str, str]]
     tells_model = True
 
-    def __init__(self, writes: Writes, unwelcome: Sequence[str]) -> None:
+    def __init__(self, writes: Writes, unwelcome: Sequence[str], filtered: str | None) -> None:
         super().__init__(credit=None, version_after=None, polls=0)
         self.asked: list[dict[str, Any]] = []
-        self._writes, self._unwelcome = writes, unwelcome
+        self._writes, self._unwelcome, self._filtered = writes, unwelcome, filtered
 
     def do(self, asked: Asked, act: Behaviour | None) -> Said:
         """Write a text."""
@@ -75,6 +75,8 @@ class Provider(Vendor):
         if any(name in self.settings(value) for name in self._unwelcome):
             return Said(400, self.error("invalid_request_error", "this model takes no such setting"))
         prompt = self.text(asked)
+        if self._filtered is not None and self._filtered in prompt:
+            return Said(400, self.error("content_filter", "the content filter stopped this"))
         self.ledger.charge(prompt)
         reply = self._writes(prompt, number)
         model = asked.found.get("model") or str(value.get("model"))
@@ -257,14 +259,16 @@ def provider(
     *,
     behaviours: Sequence[str | Behaviour | None] = (),
     unwelcome: Sequence[str] = (),
+    filtered: str | None = None,
 ) -> Iterator[Double]:
     """A server of that shape while in the block. ``behaviours``: as for ``double``; ``unwelcome``: settings that are
-    refused. Raises KeyError for a shape without a double, ValueError for what it cannot do wrong."""
+    refused; ``filtered``: words that are. Raises KeyError for a shape without a double, ValueError for what it cannot do
+    wrong."""
     kind = SHAPES[shape]
     script = Script([Behaviour.of(each) for each in behaviours])
     for behaviour in script.all():
         kind.able(behaviour)
-    with served(kind(writes, unwelcome), script) as there:
+    with served(kind(writes, unwelcome, filtered), script) as there:
         yield there
 
 

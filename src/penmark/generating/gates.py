@@ -43,7 +43,7 @@ class Remark(NamedTuple):
 
 def judged(written: Written, prompt: str, topic: str, limits: Words | None, gates: tuple[Gate, ...]) -> list[Remark]:
     """Every gate among ``gates`` that what was written does not pass, in their order."""
-    found = {}
+    found: dict[Gate, Remark] = {}
     for remark in _remarks(written, prompt, topic, limits):
         found.setdefault(remark.gate, remark)
     if written.text is None and not found:

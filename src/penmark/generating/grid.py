@@ -33,7 +33,9 @@ class Spot(NamedTuple):
 class Grid:
     """All spots of an arm, in the order of their ids, and whose topic each of them has."""
 
-    def __init__(self, seed: bytes, arm: str, spots: list[Spot], lenders: list[Lender], topics: Mapping[str, str]) -> None:
+    def __init__(
+        self, seed: bytes, arm: str, spots: list[Spot], lenders: list[Lender], topics: Mapping[str, str]
+    ) -> None:
         self.spots, self.topics = spots, topics
         self._seed, self._arm, self._lenders = seed, arm, lenders
         self._first = _matched(seed, arm, spots, lenders, topics)
@@ -104,7 +106,9 @@ def _cells(seed: bytes, arm: Arm, generation: Generation) -> list[tuple[tuple[Mo
                 remedy="Name it under generation.models or generation.styles.",
             )
         purpose = f"cells {arm.name}"
-        inside.sort(key=lambda number: canon.rank(seed, purpose, canon.encode(list(_named(*cells[number]).values())).decode()))
+        inside.sort(
+            key=lambda number: canon.rank(seed, purpose, canon.encode(list(_named(*cells[number]).values())).decode())
+        )
         for place, number in enumerate(inside):
             counts[number] += documents // len(inside) + (place < documents % len(inside))
     return list(zip(cells, counts, strict=True))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from penmark import study
+from penmark import canon, study
 from penmark.errors import Fault, FaultsError, PenmarkError, UsageError
 from penmark.records import Arm, Document, Generation, Protocol
 from penmark.study import Study
@@ -48,7 +48,7 @@ def pool(place: Study, promised: Protocol, arm: Arm, generation: Generation) -> 
             short.append(Fault(str(place.documents(lending.name)), fact, f"Fill it: penmark collect {lending.name}."))
         found += (lender for each in own if (lender := _lender(number, each)) is not None)
     if short:
-        raise Unready(short)
+        raise UnreadyError(short)
     if not found:
         raise UsageError(
             f"no text of the arms {', '.join(generation.topics_from)} is published, so none can lend its topic",
@@ -59,8 +59,6 @@ def pool(place: Study, promised: Protocol, arm: Arm, generation: Generation) -> 
 
 def text(place: Study, promised: Protocol, lender: Lender) -> str:
     """The text of a lender that may be shown to a model. Raises PenmarkError where it is missing or another."""
-    from penmark import canon
-
     if lender.address is None:
         raise PenmarkError(f"the text of {lender.id} is shown to nobody")
     folder = place.arm(promised.arms[lender.arm].name)
@@ -74,12 +72,10 @@ def text(place: Study, promised: Protocol, lender: Lender) -> str:
 
 def ids(place: Study, promised: Protocol, without: str) -> set[str]:
     """The ids of all documents of the other arms."""
-    return {
-        document.id for arm in promised.arms if arm.name != without for document in _documents(place, arm.name)
-    }
+    return {document.id for arm in promised.arms if arm.name != without for document in _documents(place, arm.name)}
 
 
-class Unready(FaultsError, UsageError):
+class UnreadyError(FaultsError, UsageError):
     """Arms that topics are drawn from are not whole yet. Exit code 2."""
 
     exit_code = 2

@@ -56,13 +56,13 @@ def files(place: Study, edition: str, arm: str) -> Files:
     return Files(place.arm(arm) / edition)
 
 
-def rules(promised: Protocol, generation: Generation) -> Rules:
-    """The rules in force."""
+def rules(promised: Protocol, generation: Generation, topics: int) -> Rules:
+    """The rules in force, where there are so many topics."""
     more = generation.replacement in (None, NEXT)
     turns = generation.attempts if generation.attempts is not None else ATTEMPTS
     return Rules(
         gates=GATES if generation.gates is None else generation.gates,
-        turns=turns if more else 1,
+        turns=min(turns, topics) if more else 1,
         sends=promised.attempts,
         ask_again=promised.ask_again_in_doubt,
     )

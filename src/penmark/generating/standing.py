@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from penmark.generating.exchanges import Line
 from penmark.generating.rules import Rules
 
-State = Literal["accepted", "to ask", "empty"]
+State = Literal["accepted", "to ask", "given up"]
 _BULK = ("request", "response", "text", "kind", "prev")
 
 
@@ -57,8 +56,6 @@ class Standing:
 
     turns: dict[str, list[Turn]] = field(default_factory=dict)
     start: Line | None = None
-    pay: Callable[[Turn], None] | None = None
-    """Told of each turn when it is answered."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, line: Line) -> None:
@@ -106,7 +103,7 @@ class Standing:
         turns = self.turns.get(spot, [])
         if turns and turns[-1].accepted:
             return "accepted"
-        return "to ask" if self.next(spot, rules) is not None else "empty"
+        return "to ask" if self.next(spot, rules) is not None else "given up"
 
     def rejected(self) -> Counter[str]:
         """How often each gate kept something out of the arm."""

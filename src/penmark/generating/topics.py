@@ -108,15 +108,19 @@ def from_table(path: Path, lenders: Iterable[Lender]) -> dict[str, Topic]:
             place, name, line = f"{path}:{reader.line_num}", row["id"] or "", (row["topic"] or "").strip()
             if name not in known:
                 fact = f"no public human document is called {name!r}{did_you_mean(name, known)}"
-                faults.append(Fault(place, fact, "Topics of withheld texts stay with their authors: leave the row out."))
+                faults.append(
+                    Fault(place, fact, "Topics of withheld texts stay with their authors: leave the row out.")
+                )
             elif name in found:
                 faults.append(Fault(place, f"a second topic for {name}", "Keep one of them."))
-            elif line != "" and (fact := wrong(line)) is not None:
-                faults.append(Fault(place, f"the topic of {name} {fact}", "Write one short line."))
+            elif line != "" and (why := wrong(line)) is not None:
+                faults.append(Fault(place, f"the topic of {name} {why}", "Write one short line."))
             elif line != "":
                 found[name] = Topic(line, "person", digest)
     except csv.Error as error:
-        faults.append(Fault(f"{path}:{reader.line_num}", f"is not CSV: {error}", "Look for a quote that is not closed."))
+        faults.append(
+            Fault(f"{path}:{reader.line_num}", f"is not CSV: {error}", "Look for a quote that is not closed.")
+        )
     if faults:
         raise FaultsError(faults)
     return found

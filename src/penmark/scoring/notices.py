@@ -26,6 +26,9 @@ ALIKE = (10, 0.8)
 FEW_DIGITS = (5, 4)
 """Digits are compared between arms with so many scores, and differ where one has half, and so many fewer."""
 
+CLEAR = 1e-9
+"""Floats tell two numbers apart that differ by more than this part of them; what is closer is compared exactly."""
+
 _EXACT = Context(prec=50, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _NUMBER = r"^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 
@@ -85,13 +88,12 @@ def _of_one(scored: Scored, version: Version) -> Iterator[Notice]:
 
 
 def _inverted(version: Version, given: pl.DataFrame) -> Iterator[Notice]:
-    means = {truth: _mean(given.filter(pl.col("truth") == truth)["score"]) for truth in ("human", "ai")}
-    human, ai = means["human"], means["ai"]
-    scale = version.card.scale
-    if scale is None or human is None or ai is None or human == ai:
+    human, ai = (given.filter(pl.col("truth") == truth)["score"] for truth in ("human", "ai"))
+    scale, order = version.card.scale, _order(human, ai)
+    if scale is None or order == 0:
         return
-    if (human > ai) == (scale.direction == "ai"):
-        higher, lower = ("human", "AI") if human > ai else ("AI", "human")
+    if (order > 0) == (scale.direction == "ai"):
+        higher, lower = ("human", "AI") if order > 0 else ("AI", "human")
         says = f"its card says that a higher number speaks for {'AI' if scale.direction == 'ai' else 'a human'}"
         yield Notice(
             "direction",
@@ -101,9 +103,17 @@ def _inverted(version: Version, given: pl.DataFrame) -> Iterator[Notice]:
         )
 
 
-def _mean(scores: pl.Series) -> Decimal | None:
-    if scores.is_empty():
-        return None
+def _order(one: pl.Series, two: pl.Series) -> int:
+    """Which mean is greater: 1, -1, or 0 where they are equal or one has no scores. Exact; floats decide what is clear."""
+    if one.is_empty() or two.is_empty():
+        return 0
+    first, second = (sum(scores.cast(pl.Float64, strict=False).drop_nulls()) / len(scores) for scores in (one, two))
+    if abs(first - second) > CLEAR * (abs(first) + abs(second)):
+        return 1 if first > second else -1
+    return int(_mean(one).compare(_mean(two)))
+
+
+def _mean(scores: pl.Series) -> Decimal:
     total = Decimal(0)
     for score, times in scores.value_counts(sort=False).sort("score").iter_rows():
         total = _EXACT.add(total, _EXACT.multiply(cards.decimal(score), Decimal(times)))
@@ -115,8 +125,9 @@ def _ties(version: Version, given: pl.DataFrame, arms: list[str]) -> Iterator[No
     if rule.value is None:
         return
     boundary = cards.decimal(rule.value)
-    near = given.get_column("score").unique()
-    tied = [score for score in near.to_list() if cards.decimal(score) == boundary]
+    shown = given.get_column("score").unique()
+    near = (shown.cast(pl.Float64, strict=False) - float(boundary)).abs() <= CLEAR * max(1.0, abs(float(boundary)))
+    tied = [score for score in shown.filter(near).to_list() if cards.decimal(score) == boundary]
     for arm in arms if tied else ():
         count = given.filter(pl.col("arm") == arm, pl.col("score").is_in(tied)).height
         if count:

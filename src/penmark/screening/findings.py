@@ -12,7 +12,8 @@ from penmark import study
 from penmark.errors import did_you_mean
 from penmark.records import Protocol
 
-Severity = Literal["error", "warning"]
+Severity = Literal["error", "warning", "note"]
+"""An error stops a freeze; a warning is published; a note only says how things are."""
 
 RULES: dict[str, tuple[Severity, str]] = {
     # what stops a freeze
@@ -26,6 +27,9 @@ RULES: dict[str, tuple[Severity, str]] = {
     "missing-text": ("error", "a document without its text, or its draft"),
     "changed-text": ("error", "a text that is not the one that was collected"),
     "nul": ("error", "a NUL character"),
+    "invalid-decision": ("error", "a decision about a finding that cannot be read, or that is about nothing"),
+    "draw-differs": ("error", "documents that are not those that were drawn"),
+    "pooled-panel": ("error", "new documents in an arm that persists from an earlier edition"),
     # what is told
     "after-cutoff": ("warning", "evidence that is not older than the arm asks"),
     "age-not-shown": ("warning", "human text that is not shown to be older than 2022"),
@@ -33,15 +37,23 @@ RULES: dict[str, tuple[Severity, str]] = {
     "contradictory-provenance": ("warning", "truth, provenance and what the source says do not agree"),
     "not-edited": ("warning", "an edited text that equals its draft"),
     "over-budget": ("warning", "an edit of more words than the arm allows"),
+    "sentences-changed": ("warning", "an edit that added or deleted a sentence"),
+    "sentences-unclear": ("warning", "an edit of which a person must say whether a sentence was added or deleted"),
+    "left-out": ("warning", "texts that a source had and did not give, and why"),
+    "withdrawn": ("warning", "a text that its author took back"),
     "word-limit": ("warning", "a text outside the arm's word limits"),
     "word-limit-margin": ("warning", "a text within 2 % of a word limit: another counting rule may judge otherwise"),
     "duplicate-bytes": ("warning", "texts with the same bytes"),
     "duplicate-text": ("warning", "texts that are the same but for BOM, line ends or Unicode form"),
     "duplicate-folded": ("warning", "texts that are the same but for white space"),
     "near-duplicate": ("warning", "texts that share much of their wording"),
+    "seen-before": ("warning", "a text like one of an earlier edition, of the demonstration or of the practice texts"),
     "repeated-unit": ("warning", "an author, topic, source or prompt behind several documents"),
+    "short-texts": ("warning", "an arm of which a tenth or more is shorter than detectors ask for"),
     "length-contrast": ("warning", "arms that length alone tells apart"),
-    "format-contrast": ("warning", "arms that a matter of format alone tells apart"),
+    "format-contrast": ("warning", "arms that matters of format alone tell apart"),
+    "topic-contrast": ("warning", "arms that topic words alone tell apart"),
+    "other-language": ("warning", "a text that reads as another language than it is said to be in"),
     "bom": ("warning", "a byte order mark"),
     "carriage-return": ("warning", "carriage returns"),
     "control-character": ("warning", "control characters and line separators"),
@@ -53,20 +65,33 @@ RULES: dict[str, tuple[Severity, str]] = {
     "bidi-control": ("warning", "characters that turn the direction of writing"),
     "no-break-space": ("warning", "no-break spaces"),
     "not-nfc": ("warning", "a text that is not in Unicode's form NFC"),
-    "mixed-scripts": ("warning", "Latin and Cyrillic letters in one word"),
+    "mixed-scripts": ("warning", "letters of two scripts that look alike in one word"),
     "mojibake": ("warning", "UTF-8 that was once read as something else"),
     "repeated-paragraph": ("warning", "a paragraph, or the whole text, twice"),
-    "markup": ("warning", "HTML or Markdown"),
+    "markup": ("warning", "HTML, Markdown or wiki marks"),
     "boilerplate": ("warning", "words of a web page around a text"),
     "placeholder": ("warning", "marks that stand for something else"),
     "chat-residue": ("warning", "words or tokens of a chat interface"),
+    "prompt-echo": ("warning", "words of the prompt in the text that it asked for"),
     "refusal": ("warning", "what reads like a refusal"),
     "error-text": ("warning", "an error message in place of a text"),
     "cut-off": ("warning", "a text without a final mark, or one that its model did not finish"),
+    "contact-details": ("warning", "an address, a telephone number or an account in a text to be published"),
+    "personal-name": ("warning", "what looks like names of persons in texts to be published"),
     "unpromised-arm": ("warning", "a folder of documents that belongs to no arm"),
     "unknown-rule": ("warning", "a name under `screening` in the protocol that is no rule"),
+    "not-screened": ("warning", "what was not looked for, since a package is missing or is another version"),
+    # what a reader should know
+    "profile": ("note", "what the public texts of an arm are like in length and format"),
 }
 """Every rule: how grave it is unless the protocol makes it graver, and what it finds."""
+PERSON = frozenset(
+    {
+        *("sentences-unclear", "refusal", "chat-residue", "prompt-echo", "error-text", "cut-off"),
+        *("other-language", "contact-details", "personal-name"),
+    }
+)
+"""The rules whose findings a person decides about: no rule can tell a refusal from a letter."""
 
 COLUMNS = ("severity", "rule", "arm", "document", "file", "row", "message", "remedy")
 
@@ -98,10 +123,28 @@ class Where(NamedTuple):
     hidden: bool = False
 
 
+class Decision(NamedTuple):
+    """What a person decided about a finding, and why."""
+
+    rule: str
+    document: str
+    decision: str
+    by: str
+    at: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"decided by {self.by} on {self.at}: {self.decision} ({self.why})"
+
+
 class Findings:
-    """Collects findings, each with the severity that the protocol gives its rule."""
+    """Collects findings, each with the severity that the protocol gives its rule.
+
+    ``decisions``: by rule and document; a finding about which somebody decided is a warning, and says so.
+    """
 
     def __init__(self, protocol: Protocol) -> None:
+        self.decisions: dict[tuple[str, str], Decision] = {}
         self._raised = protocol.screening
         self._order = {arm.name: number for number, arm in enumerate(protocol.arms)}
         self._found: list[Finding] = []
@@ -109,21 +152,31 @@ class Findings:
             fact = f"the protocol's `screening` names {rule}, which is no rule{did_you_mean(rule, RULES)}"
             self.add("unknown-rule", Where(file="protocol.json"), fact, f"The rules: {', '.join(sorted(RULES))}.")
 
-    def add(self, rule: str, where: Where, message: str, remedy: str, *, of_text: bool = False) -> None:
-        """Add one. ``of_text``: it follows from the text itself, so that of a withheld one it stays private."""
-        severity = RULES[rule][0] if RULES[rule][0] == "error" else self._raised.get(rule, "warning")
+    def add(
+        self, rule: str, where: Where, message: str, remedy: str, *, of_text: bool = False, note: bool = False
+    ) -> None:
+        """Add one. ``of_text``: it follows from the text itself, so that of a withheld one it stays private.
+
+        ``note``: this one only says how things are.
+        """
+        own = RULES[rule][0]
+        severity: Severity = "note" if note else own if own == "error" else self._raised.get(rule, own)
+        decided = self.decisions.get((rule, where.document)) if where.document else None
+        if decided is not None:
+            severity, message = "warning", f"{message}; {decided}"
         private = where.hidden and of_text
         place = (where.arm, where.document, where.file, where.row)
         self._found.append(Finding(severity, rule, *place, message, remedy, private))
 
     def ordered(self) -> list[Finding]:
-        """All: errors first, then by rule, arm as promised, row, and message."""
+        """All: errors, warnings, notes; then by rule, arm as promised, row, and message."""
         return sorted(self._found, key=self._rank)
 
-    def _rank(self, finding: Finding) -> tuple[str, str, int, str, int, str]:
+    def _rank(self, finding: Finding) -> tuple[int, str, int, str, int, str]:
         arm = self._order.get(finding.arm, len(self._order))
         row = finding.row if finding.row is not None else 0
-        return finding.severity, finding.rule, arm, finding.arm, row, finding.message
+        grave = ("error", "warning", "note").index(finding.severity)
+        return grave, finding.rule, arm, finding.arm, row, finding.message
 
 
 def to_csv(findings: Iterable[Finding], *, private: bool = False) -> bytes:

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 
 from penmark import canon, provenance, study
-from penmark.screening.contrast import Tally, contrasts
+from penmark.screening.contrast import Tally, contrasts, short
 from penmark.screening.findings import Findings
 from penmark.screening.ledger import Entry, Ledger
 from penmark.screening.twins import Sketches, Twins, verified
@@ -53,6 +53,7 @@ class Texts:
         self._edits()
         self._children()
         self._near()
+        short(self._arms, self._tallies, self._found)
         contrasts(self._arms, self._tallies, self._found)
 
     def _all(self, numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:

@@ -97,9 +97,9 @@ class Dataset:
 
     def _dated(self, draft: Draft, known: Recipe, part: str, digest: str) -> Draft:
         """The draft with what stands behind its date, and how it is found again; texts of other kinds as they are."""
-        given = draft.provenance
+        given = {name: value for name, value in draft.provenance.items() if not name.startswith("=")}
         if given.get("kind", "archive") != "archive":
-            return draft
+            return draft._replace(provenance=given)
         deposited = self._options.get("deposited_on", "")
         made = {
             "kind": "archive",
@@ -147,7 +147,8 @@ def _options(known: Recipe, part: Part, given: dict[str, str]) -> dict[str, str]
 def _cells(source: Iterator[Row], known: Recipe, part: Part, given: dict[str, str]) -> Iterator[Row]:
     """The rows with the columns that are made here; of a recipe's file only the columns that it maps."""
     columns = known.columns | part.columns
-    used = {*columns.values(), *(v for n, v in given.items() if n.startswith("column."))}
+    used = {column for name, column in columns.items() if name not in known.values}
+    used |= {column for name, column in given.items() if name.startswith("column.")}
     used |= {n.removeprefix("where.") for n in given if n.startswith("where.")} | {"file"}
     means = {name: {one.cell: one.means for one in known.values[name]} for name in known.values}
     for position, row in enumerate(source, 1):

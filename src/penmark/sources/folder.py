@@ -60,7 +60,10 @@ class Folder:
                 faults.append(Fault(str(path), f"is not named in {self._metadata.name}", remedy))
             elif path.suffix.lower() in SUFFIXES and path.is_file():
                 with path.open("rb") as file:
-                    fact, remedy = refusal(file.read(MAX_TEXT)) or ("is no plain text", "Save it as plain text (UTF-8).")
+                    fact, remedy = refusal(file.read(MAX_TEXT)) or (
+                        "is no plain text",
+                        "Save it as plain text (UTF-8).",
+                    )
                 faults.append(Fault(str(path), fact, f"{remedy} Or move it elsewhere, or give unlisted=ignored."))
 
     def _rows(self, faults: list[Fault], listed: set[Path]) -> Iterator[Row]:

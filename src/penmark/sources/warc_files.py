@@ -118,7 +118,7 @@ def _resumed(file: IO[bytes], wanted: Wanted) -> Iterator[Record | Broken]:
         except OSError as error:
             if reached or start == 0:  # else it was no record that seemed to begin there
                 last = reached[-1] if reached else start
-                yield Broken(last, f"the file cannot be read on from the record that begins here ({error})")
+                yield Broken(last, f"the record that begins here, or the one behind it, is broken ({error})")
         start = _next(file, (reached[-1] if reached else start) + 1, magic)
 
 

@@ -535,10 +535,14 @@ class Judge:
 
     def __init__(self, card: dict[str, Any], rule: dict[str, Any] | None) -> None:
         scale = fitting(card, CARD, exact=False)["scale"] or {}
-        self.pointers: dict[str, str | None] = card["answer"]
+        self.pointers, self.unmeasured = card["answer"], card["answer"].get("unmeasured", [])
         self.percent = scale.get("unit") == "percent"
         ends = (scale.get("low"), scale.get("high"))
         self.low, self.high = (None if end is None else decimal.Decimal(end) for end in ends)
+        self.bands = [
+            (decimal.Decimal(band["low"]), decimal.Decimal(band["high"]), band["verdict"], band["shown"])
+            for band in card.get("bands", [])
+        ]
         self.classes = {folded(verdict): name for verdict, name in card["verdicts"].items()}
         self.rule = fitting(card["boundary"] if rule is None else rule, "kind:s source:* date:*", exact=False)
         self.bounded = self.rule["kind"] == "boundary"
@@ -554,6 +558,8 @@ class Judge:
             answer = ANSWERS.decode(body.decode())
             found = {name: pointed(answer, self.pointers.get(name)) for name in names}
             "".join(filter(None, found.values())).encode()  # no unpaired surrogates
+            if any(pointed(answer, sign["at"]) in sign["among"] for sign in self.unmeasured):
+                found |= dict.fromkeys(names[:3])
         except (ValueError, RecursionError):
             answer, found = None, dict.fromkeys(names)
         if depth(answer, body) > DEPTH:
@@ -578,23 +584,34 @@ class Judge:
         if label is not None and name is None and self.classes and not (self.bounded and score is not None):
             return f"verdict not in the card: {label}", False, False, False
         if self.bounded:
-            why, strict = self.beyond(score)
+            why, strict, name = self.bounded_call(score, label, name)
         else:
             why, strict = "no verdict in the answer" if label is None else "", name == "ai"
         lenient = strict or name in ("mixed", "assisted")
         return (why, False, False, False) if why else ("", strict, lenient, not strict and name == "uncertain")
 
-    def beyond(self, score: str | None) -> tuple[str, bool]:
-        """(why there is no call, whether the score lies on the side of AI)"""
+    def bounded_call(self, score: str | None, label: str | None, name: str | None) -> tuple[str, bool, str | None]:
+        """(why there is no call, whether the score lies on the side of AI, class)"""
         if score is None:
-            return "no score in the answer", False
+            return *self.banded_call(label), name
         try:
             number = decimal.Decimal(score if DECIMAL.fullmatch(score) else "none")
         except decimal.InvalidOperation:
-            return f"score is not a decimal number: {score}", False
+            return f"score is not a decimal number: {score}", False, name
         if (self.low is not None and number < self.low) or (self.high is not None and number > self.high):
-            return f"score outside the declared scale: {score}", False
-        return "", bool(self.holds(number, self.value))
+            return f"score outside the declared scale: {score}", False, name
+        if label is None:
+            name = next((verdict for low, high, verdict, _ in self.bands if low <= number <= high), None)
+        return "", bool(self.holds(number, self.value)), name
+
+    def banded_call(self, label: str | None) -> tuple[str, bool]:
+        """The same for a verdict that is displayed in place of numbers."""
+        for low, high, _, shown in self.bands:
+            if label is not None and shown is not None and folded(shown) == folded(label):
+                sides = bool(self.holds(low, self.value)), bool(self.holds(high, self.value))
+                inside = f"the boundary lies inside the numbers that the verdict stands for: {label}"
+                return "" if sides[0] == sides[1] else inside, sides[0]
+        return "no score in the answer", False
 
 
 # ---- 1 sums, 2 seals, 3 protocol -------------------------------------------------------------------------------------
@@ -985,7 +1002,8 @@ class Scan:
             raise Fault(f"no card of {name} that can be read", f"detectors/{name}.json as promised")
         self.study, self.name, self.report, self.judge = study, name, study.report, study.judges[name]
         self.asked: defaultdict[str, Asked] = defaultdict(Asked)
-        self.versions: dict[str | None, str] = {}  # each version, and its state
+        self.versions: dict[str | None, str] = {}  # each version, in order of its first answer, and its state
+        self.asked_for: dict[str | None, str | None] = {}  # the version asked for, by the first that came back
         self.unseen, self.position, self.shard = 0, -1, (1, 1)
         self.window = [study.protocol["window"][end] for end in ("opens", "closes")]
         self.again = study.protocol["ask_again_in_doubt"] is True
@@ -999,8 +1017,12 @@ class Scan:
             self.peeked = next(self.evidence, None)
         if self.unseen:
             self.report.unchecked(5, f"journal/{name}", f"{self.unseen} readings of withheld texts: no evidence here")
-        self.versions = self.versions or {None: "not_reported"}
+        self.versions = self.versions or {None: ""}
         self.first = next(iter(self.versions))
+        for version in self.versions:
+            asked = "as_asked" if version == self.asked_for.get(version) else "floating"
+            later = "changed" if version != self.first else asked
+            self.versions[version] = "not_reported" if version is None else later
 
     def evidence_lines(self) -> Iterator[tuple[str, dict[str, Any]]]:
         for number, path in enumerate(self.study.files_of(self.name, "evidence"), 1):
@@ -1093,10 +1115,10 @@ class Scan:
         key = (state == "failed", None if state == "failed" else version)
         if asked.readings.setdefault(key, entry) is not entry:
             self.report.fault(5, place, f"a second final reading of {doc.id}", "one for each version and document")
-        if state != "failed" and version not in self.versions:
-            known = "changed" if self.versions else "as_asked" if version == entry["version_asked"] else "floating"
-            self.versions[version] = "not_reported" if version is None else known
+        if state != "failed":
+            self.asked_for.setdefault(version, entry["version_asked"])
         if state == "answered":
+            self.versions[version] = ""  # known when all are read
             promised, got_at = self.study.seals["promise"]["sealed_at"], entry["got_at"]
             self.study.retrospective |= got_at is None or moment(got_at) < moment(promised)
 
@@ -1140,13 +1162,17 @@ class Scan:
         if state != "answered" and not other and not self.judge.call(found["score"], found["label"])[0]:
             self.report.fault(5, place, f"{state}, but the evidence shows an answer", "a shown answer is final")
 
+    def belongs(self, key: tuple[bool, str | None]) -> str | None:
+        """The version to which a reading belongs; key: (failed, its own version)."""
+        return key[1] if not key[0] and key[1] in self.versions else self.first
+
     def pair(self, doc: Doc, version: str | None) -> tuple[str, str, dict[str, Any], int]:
         """(state in the journals, reason, the reading or {}, attempts) of a pair."""
         asked, first = self.asked.get(doc.id) or Asked(), version == self.first
-        own, failed = asked.readings.get((False, version)), asked.readings.get((True, None)) if first else None
-        if own is not None and failed is not None:
-            self.report.fault(5, f"journal/{self.name}", f"{doc.id} failed, and has another reading", "one reading")
-        own = own or failed
+        belonging = [entry for key, entry in asked.readings.items() if self.belongs(key) == version]
+        own = belonging[0] if belonging else None
+        if len(belonging) > 1:
+            self.report.fault(5, f"journal/{self.name}", f"{doc.id} has two readings under {version}", "one reading")
         scanned = any(entry["origin"] == "scan" for entry in ([own] if own else asked.readings.values()))
         attempts = asked.sents if (scanned if own else first and not scanned) else 0
         if own:
@@ -1156,7 +1182,7 @@ class Scan:
         if first and asked.open:
             return "in_doubt", f"sent at {list(asked.open.values())[-1]}, no answer on record", {}, attempts
         for other in self.versions:
-            if (False, other) in asked.readings:
+            if any(not key[0] and self.belongs(key) == other for key in asked.readings):
                 return "not_run", f"answered under version {'' if other is None else other}", {}, attempts
         return "not_run", "not asked", {}, attempts
 
@@ -1342,8 +1368,11 @@ def check_scans(study: Study) -> None:
                 result.units(units)
     for table in (readings, units, *rates.values()):
         table.end()
-    report.expect(7, "tables/readings.csv timing", timing, "retrospective" if study.retrospective else "prospective")
-    last_tables(study, results, "retrospective" if study.retrospective else "prospective")
+    true = "retrospective" if study.retrospective else "prospective"
+    report.expect(7, "tables/readings.csv timing", timing, true)
+    last_tables(study, results, true)
+    if study.retrospective:
+        report.unchecked(6, "the edition", "retrospective: the rules were written after the answers existed")
     report.done[5] = f"{len(study.bundle.named('journal/.*'))} journals, as sealed"
     for path in study.bundle.named(r"tables/.*"):
         if path not in REQUIRED:

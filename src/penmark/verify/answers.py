@@ -6,6 +6,7 @@ journal on trust where the raw answer is there.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -134,6 +135,7 @@ class Texts:
 
     def __init__(self, edition: study.Edition, known: Corpus) -> None:
         self._edition, self._known = edition, known
+        self._salts = {known.ids[name]: salt for name, salt in known.salts.items() if name in known.ids}
         self._texts: dict[str, bytes] | None = None
 
     def text(self, at: int) -> str | None:
@@ -141,10 +143,11 @@ class Texts:
         if self._texts is None:
             self._texts = {}
             silent = Found(4, "corpus")  # check 4 says what is wrong with them
-            try:
-                for _, address, raw in texts.read(self._edition, silent):
-                    self._texts[address] = raw
-            except PenmarkError:
-                pass
-        found = self._texts.get(self._known.addresses[at])
-        return found.decode("utf-8", "replace") if found is not None else None
+            with contextlib.suppress(PenmarkError):
+                self._texts |= {address: raw for _, address, raw in texts.read(self._edition, silent)}
+        address = self._known.addresses[at]
+        raw = self._texts.get(address)
+        salt = self._salts.get(at) if raw is not None and self._known.attested[at] else None
+        if raw is None or (canon.sha256(raw) if salt is None else canon.keyed(salt, raw)) != address:
+            return None
+        return raw.decode("utf-8", "replace")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from penmark import scoring, study
+from penmark import __version__, scoring, study
 from penmark import tables as made
 from penmark.errors import PenmarkError
 from penmark.journal import Journal
@@ -23,6 +23,7 @@ Computed = scoring.Scored
 """An edition, scored again from what was promised, frozen and answered."""
 _LEFT_OUT = "A pair without an answer is a column, not a gap. Ask the publisher."
 _FOLLOWS = "The table does not follow from protocol, manifest and journals."
+_WARNINGS = "tables/warnings.csv"
 _COUNTS = ("n", "no_result", "not_scannable", "not_run")
 
 
@@ -51,6 +52,14 @@ def tables(edition: study.Edition, scored: Computed, six: Found, seven: Found) -
     """Check 7; where a table differs, check 6 looks whether pairs were left out of it."""
     departures = edition.tables / "departures.csv"
     expected = made.of(scored, study.read(departures) if departures.is_file() else None)
+    unknown = {"tables/departures.csv"} - set(expected)
+    if _sealed_by(edition) != f"penmark {__version__}":
+        unknown.add(_WARNINGS)
+        expected.pop(_WARNINGS, None)
+        if (edition.root / _WARNINGS).is_file():
+            seven.not_checked(
+                _WARNINGS, "another release made it, by rules of its own", "Use the release that the seal names."
+            )
     for path, data in sorted(expected.items()):
         try:
             got = study.read(edition.root / path)
@@ -64,11 +73,19 @@ def tables(edition: study.Edition, scored: Computed, six: Found, seven: Found) -
         if path in ("tables/readings.csv", "tables/rates.csv", "tables/rates_lenient.csv"):
             for place, fact in _published(path, got, data):
                 six.failed(place, fact, "every pair of the manifest, in one state", _LEFT_OUT)
-    extra = sorted({f"tables/{p.name}" for p in edition.tables.iterdir()} - set(expected) - {"tables/departures.csv"})
+    extra = sorted({f"tables/{p.name}" for p in edition.tables.iterdir()} - set(expected) - unknown)
     for path in extra:
         seven.failed(path, "is a table that nothing computes", "the computed tables only", "Remove it.")
     if seven.clean:
         seven.ok("tables", f"{len(expected)} tables, byte for byte")
+
+
+def _sealed_by(edition: study.Edition) -> str:
+    """Which software sealed the evidence; empty where the seal cannot be read (check 2 says so)."""
+    try:
+        return str(study.read_json(edition.seal("evidence"))["software"])
+    except (PenmarkError, KeyError, TypeError):
+        return ""
 
 
 def _first_difference(got: bytes, expected: bytes) -> tuple[int, str, str]:

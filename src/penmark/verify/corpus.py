@@ -13,6 +13,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 from pydantic import ValidationError
@@ -42,17 +43,12 @@ class Corpus:
     salts: dict[str, bytes] = field(default_factory=dict)
     seed: bytes | None = None
 
-    def add(self, document: Document) -> None:
+    def add(self, name: str, address: str, *, withheld: bool, attested: bool) -> None:
         """Take the next document."""
-        self.ids.setdefault(document.id, len(self.addresses))
-        self.addresses.append(document.address)
-        self.withheld.append(document.withheld is not None)
-        self.attested.append(document.attested)
-
-    def hidden(self, name: str) -> bool:
-        """Whether a document's text is withheld."""
-        at = self.ids.get(name)
-        return at is not None and bool(self.withheld[at])
+        self.ids.setdefault(name, len(self.addresses))
+        self.addresses.append(address)
+        self.withheld.append(withheld)
+        self.attested.append(attested)
 
 
 def corpus(edition: study.Edition, promised: Protocol, known: Corpus, found: Found) -> None:
@@ -167,17 +163,18 @@ class _Manifest:
                 odd = sorted(_KEYS ^ value.keys()) if isinstance(value, dict) else ["no object"]
                 self.found.failed(place, f"has not the fields of a document ({', '.join(odd)})", "all of them", _FROZEN)
             else:
-                yield from self._document(place, line)
+                yield from self._document(place, line, value)
         self._head(head)
         self._quotas()
         self._alike()
 
-    def _document(self, place: str, line: bytes) -> Iterator[Document]:
+    def _document(self, place: str, line: bytes, value: dict[str, Any]) -> Iterator[Document]:
         found = self.found
         try:
             document = Document.model_validate_json(line)
         except ValidationError as error:
             found.error(study.validated(place, error.errors(include_url=False)))
+            self._broken(value)
             return
         if document.arm not in self.arms:
             found.failed(place, f"the arm {document.arm}", "an arm of the protocol", _FROZEN)
@@ -188,13 +185,22 @@ class _Manifest:
         if (at, document.id) <= self.last:
             found.failed(place, f"{document.arm} {document.id} stands here", "documents sorted by arm and id", _FROZEN)
         self.last = (at, document.id)
-        self.known.add(document)
+        withheld = document.withheld is not None
+        self.known.add(document.id, document.address, withheld=withheld, attested=document.attested)
         self.counts[document.arm] += 1
         for quota in arm.quotas:
             self.cells[document.arm, tuple((k, document.facet(k)) for k in sorted(quota.where))] += 1
         self._measures(place, document)
         _sufficient(place, document, arm, self.told, found)
         yield document
+
+    def _broken(self, value: dict[str, Any]) -> None:
+        """Of a line that is no document: as much as keeps later checks from stumbling over it again."""
+        name, address, own, arm = (value[key] for key in ("id", "address", "provenance", "arm"))
+        if isinstance(name, str) and isinstance(address, str) and isinstance(own, dict) and isinstance(arm, str):
+            attested = own.get("kind") == "attested"
+            self.known.add(name, address, withheld=value["withheld"] is not None, attested=attested)
+            self.counts[arm] += 1
 
     def _measures(self, place: str, document: Document) -> None:
         """Nothing outside depends on a withheld attested text; the forms of all others are kept, to find equal ones."""

@@ -112,7 +112,8 @@ def _measured(place: str, same: tuple[Facts, ...], raw: bytes, found: Found) -> 
         return
     got = (text.words(decoded), len(decoded), canon.sha256(canon.canonical_text(raw)))
     for document in same:
-        found.equal(f"{place} ({document.id}: words, characters, canonical text)", got, document.measured, _FROZEN)
+        what = f"manifest.jsonl, {document.id} (words, characters, canonical text)"
+        found.equal(what, document.measured, got, "What the manifest says does not follow from the text.")
 
 
 def _edit(document: Facts, after: bytes | None, held: Mapping[str, bytes], found: Found) -> None:
@@ -120,5 +121,6 @@ def _edit(document: Facts, after: bytes | None, held: Mapping[str, bytes], found
     if document.draft is None or after is None or document.draft[0] not in held:
         return
     before, now = (text.word_list(raw.decode("utf-8", "replace")) for raw in (held[document.draft[0]], after))
-    place = f"manifest.jsonl, {document.id} (words changed, words of the draft)"
-    found.equal(place, (text.edit_distance(before, now), len(before)), document.draft[1:], _FROZEN)
+    what, got = f"manifest.jsonl, {document.id} (words changed, words of the draft)", document.draft[1:]
+    remedy = "What the manifest says does not follow from draft and text."
+    found.equal(what, got, (text.edit_distance(before, now), len(before)), remedy)

@@ -1,7 +1,7 @@
-"""The word rule, and what follows from it: counts and edits.
+"""The word rule, and what follows from it: counts and edits. Sentences are in ``sentences`` and ``alignment``.
 
 The rule "penmark-1" (docs/format.md, 1): words are maximal runs of characters that are neither white space nor a dash
-between letters, and that hold at least one letter or digit. Everything here takes time linear in the text.
+between letters, and that hold at least one letter or digit. Counting takes time linear in the text.
 *Reads* and *writes* nothing. *Never* changes a text that is scanned.
 """
 

@@ -1,0 +1,209 @@
+"""Opening a run: what must stand before the first request, the grid, the exchanges so far, and a lane for each model.
+
+*Reads* the sealed protocol, the seed, the human arms, topics and exchanges. *Writes* the start line. *Never* opens a run
+before the promise, after the freeze, or on another grid than the one that was begun.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
+from typing import NamedTuple
+
+from penmark import __version__, canon, frozen, plugins, reading, study
+from penmark.errors import PenmarkError, UsageError, did_you_mean
+from penmark.generating import exchanges, grid, pool, rules, topics
+from penmark.generating.exchanges import Exchanges
+from penmark.generating.grid import Grid
+from penmark.generating.lane import Desk, Lane
+from penmark.generating.purse import Key, Purse, key
+from penmark.generating.rules import Files, Rules
+from penmark.generating.run import Run
+from penmark.generating.standing import Standing
+from penmark.plugins import Generator
+from penmark.records import Arm, Generation, Model, Protocol, TokenPrice
+from penmark.study import Study
+
+STEM = "exchanges"
+
+
+class Ground(NamedTuple):
+    """What a run stands on. ``topics_sha256``: of the topic lines."""
+
+    arm: Arm
+    generation: Generation
+    rules: Rules
+    files: Files
+    grid: Grid
+    topics_sha256: str
+    promise_sha256: str
+
+
+def ground(place: Study, promised: Protocol, name: str) -> Ground:
+    """The ground of an arm: its grid, drawn. Writes the topic lines where all documents' own records give them.
+
+    Raises UsageError before the promise, and where the human arms or the topic lines are not whole.
+    """
+    arm, generation = rules.arm(promised, name)
+    promise = sealed(place, promised)
+    seed = frozen.seed(place, promised)
+    lenders = pool.pool(place, promised, arm, generation)
+    files = rules.files(place, promised.edition, name)
+    known = topics.read(files)
+    if not files.topics.exists() and not topics.missing(own := topics.recorded(lenders), lenders):
+        topics.write(files, own)
+        known = own
+    lines = topics.lines(known, lenders, name)
+    drawn = grid.draw(seed, arm, generation, lenders, lines)
+    taken = {spot.id for spot in drawn.spots} & pool.ids(place, promised, name)
+    if taken:
+        raise UsageError(
+            f"documents of another arm are called as those of {name} will be: {', '.join(sorted(taken)[:5])}",
+            remedy="Ids are unique over all arms: collect those under other ids.",
+        )
+    digest = canon.sha256(canon.encode([[each, line] for each, line in sorted(lines.items())]))
+    return Ground(arm, generation, rules.rules(promised, generation, len(lenders)), files, drawn, digest, promise)
+
+
+def sealed(place: Study, promised: Protocol) -> str:
+    """SHA-256 of the promise's seal. Raises UsageError where there is none, or the corpus is frozen."""
+    edition = place.edition(promised.edition)
+    if not edition.seal("promise").exists() or edition.seal("corpus").exists():
+        fact = "is frozen" if edition.seal("corpus").exists() else "is not promised yet"
+        raise UsageError(f"{edition.tag} {fact}: texts are made between promise and freeze", place=str(edition.seals))
+    return canon.sha256(study.read(edition.seal("promise")))
+
+
+@contextlib.contextmanager
+def opened(
+    place: Study,
+    promised: Protocol,
+    name: str,
+    *,
+    models: Iterable[str] = (),
+    prices: Mapping[str, TokenPrice] | None = None,
+    budget: Decimal | None = None,
+    pause: Callable[[int], float] = lambda failures: float(2**failures),
+) -> Iterator[Run]:
+    """A run of the arm ``name``, holding its lock. ``models``: only these. ``prices``: by model, before the protocol's.
+    ``budget``: what the arm may cost, all runs together.
+
+    Raises UsageError for keys, prices and a budget that are missing, before anything is asked for.
+    """
+    base = ground(place, promised, name)
+    chosen = _chosen(base.generation, models)
+    with study.locked(base.files.lock, f"`penmark collect {name}`"), contextlib.ExitStack() as held:
+        generators = {key(model): generator(model, base.generation.temperature) for model in chosen}
+        for each in generators.values():
+            held.callback(getattr(each, "close", lambda: None))
+        known = priced(base.generation.models, prices or {})
+        paid = [model for model in chosen if not generators[key(model)].local]
+        affordable(name, paid, known, budget)
+        purse = Purse({model: known[model] for model in map(key, paid)}, budget)
+        standing = Standing()
+        ledger = held.enter_context(_ledger(base, standing, purse))
+        desk = Desk(base.grid, base.rules, base.arm.words, standing, ledger, purse, pause)
+        lanes = [
+            Lane(model, generators[key(model)], [s for s in base.grid.spots if key(s.model) == key(model)], desk)
+            for model in chosen
+        ]
+        for lane in lanes:
+            lane.spots.sort(key=lambda spot: base.grid.order(spot.id))
+        left = any(standing.state(spot.id, base.rules) == "to ask" for lane in lanes for spot in lane.spots)
+        if left:
+            ledger.append(_start(base, chosen))
+        yield Run(base.grid, base.rules, lanes if left else [], desk)
+
+
+def _ledger(base: Ground, standing: Standing, purse: Purse) -> Exchanges:
+    """The exchanges so far, shown to the standing and the purse. Raises UsageError where they are of another grid."""
+
+    def see(line: exchanges.Line) -> None:
+        standing.take(line)
+        purse.take(line)
+
+    ledger = Exchanges(base.files.root, STEM, base.promise_sha256, see)
+    begun = standing.start
+    if begun is not None and (begun["grid_sha256"], begun["topics_sha256"]) != (base.grid.digest(), base.topics_sha256):
+        ledger.close()
+        raise UsageError(
+            "the human arms or the topic lines are not those with which the texts were begun",
+            place=str(base.files.root),
+            remedy="Restore them as they were: what is written about was drawn from them.",
+        )
+    return ledger
+
+
+def _start(base: Ground, chosen: list[Model]) -> exchanges.Line:
+    facts = [
+        {
+            "model": model.model,
+            "plugin": plugins.facts(plugins.GENERATORS, rules.plugin(model)).model_dump(),
+            "provider": model.provider,
+        }
+        for model in chosen
+    ]
+    return {
+        "arm": base.arm.name,
+        "at": reading.now(),
+        "generators": facts,
+        "grid_sha256": base.grid.digest(),
+        "kind": "start",
+        "software": f"penmark {__version__}",
+        "topics_sha256": base.topics_sha256,
+    }
+
+
+def _chosen(generation: Generation, wanted: Iterable[str]) -> list[Model]:
+    names = list(wanted)
+    known = [model.model for model in generation.models]
+    for name in names:
+        if name not in known:
+            fact = f"the arm is not generated by {name!r}{did_you_mean(name, known)}"
+            raise UsageError(fact, remedy=f"Its models: {', '.join(known)}.")
+    return [model for model in generation.models if not names or model.model in names]
+
+
+def generator(model: Model, temperature: str) -> Generator:
+    """The generator of a model, made. Raises UsageError for a missing key, ServiceError where it cannot be made."""
+    name = rules.plugin(model)
+    if model.plugin is None and name not in plugins.names(plugins.GENERATORS):
+        known = ", ".join(plugins.names(plugins.GENERATORS))
+        raise UsageError(
+            f"no generator is called like the provider {model.provider!r} of {model.model}",
+            remedy=f"Name one under `plugin` of the model: {known}.",
+        )
+    try:
+        return plugins.generator(name)(rules.options(model, temperature))
+    except PenmarkError:
+        raise
+    except Exception as error:  # a plugin's own mistake
+        fact = f"the generator {name} cannot be made: {type(error).__name__}: {error}"
+        raise PenmarkError(fact, place=model.model, remedy="Tell whoever wrote it.") from None
+
+
+def priced(models: Iterable[Model], given: Mapping[str, TokenPrice]) -> dict[Key, TokenPrice]:
+    """The price of each model that has one. Raises UsageError for a price of a model that there is not."""
+    every = list(models)
+    for name in given:
+        if name not in (names := [model.model for model in every]):
+            fact = f"there is no model {name!r}{did_you_mean(name, names)}"
+            raise UsageError(fact, remedy=f"The arm's models: {', '.join(names)}.")
+    found = {key(model): given.get(model.model, model.price) for model in every}
+    return {model: price for model, price in found.items() if price is not None}
+
+
+def affordable(name: str, paid: list[Model], known: Mapping[Key, TokenPrice], budget: Decimal | None) -> None:
+    """Raises UsageError where something costs, and nobody said how much, or how much it may be."""
+    unknown = [model.model for model in paid if key(model) not in known]
+    if unknown:
+        raise UsageError(
+            f"nobody said what tokens of {', '.join(unknown)} cost, so no budget can hold them",
+            remedy=f"Give the price of a million read and written: --price {unknown[0]}=2.50/10.",
+        )
+    if paid and budget is None:
+        raise UsageError(
+            f"texts by {', '.join(model.model for model in paid)} cost money",
+            remedy=f"See what: penmark collect {name} --plan. Then say how much it may be: --budget AMOUNT.",
+        )

@@ -1,0 +1,83 @@
+"""A run: every model's lane side by side, until all texts are there or somebody stops it.
+
+*Reads* the standing. *Writes* through the lanes. *Never* lets one model hold up another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any
+
+from penmark.generating.grid import Grid
+from penmark.generating.lane import Desk, Lane
+from penmark.generating.rules import Rules
+
+Tell = Callable[[Lane], None]
+
+
+class Run:
+    """An opened run. ``lanes``: empty where nothing is left to ask for."""
+
+    def __init__(self, grid: Grid, rules: Rules, lanes: list[Lane], desk: Desk) -> None:
+        self.grid, self.rules, self.lanes = grid, rules, lanes
+        self._desk = desk
+        self._stop = threading.Event()
+        self._signals = 0
+
+    def run(self, tell: Tell = lambda lane: None) -> None:
+        """Ask until all is there. ``tell`` is called by the lanes, each from its own thread, after each text.
+
+        SIGINT and SIGTERM let the requests in flight end; a second one leaves them in doubt.
+        """
+        threads = [
+            threading.Thread(target=lane.run, args=(self._stop, lambda lane=lane: tell(lane)), daemon=True)
+            for lane in self.lanes
+        ]
+        with self._signalled():
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                while thread.is_alive() and self._signals < 2:
+                    thread.join(0.2)
+
+    def stop(self) -> None:
+        """Ask for nothing more; what is in flight ends."""
+        self._stop.set()
+
+    def counts(self, lane: Lane | None = None) -> dict[str, int]:
+        """How many spots are accepted, to be asked for, and given up; of one model, or of all."""
+        spots = self.grid.spots if lane is None else lane.spots
+        states = Counter(self._desk.standing.state(spot.id, self.rules) for spot in spots)
+        return {"texts": len(spots), **{state: states[state] for state in ("accepted", "to ask", "given up")}}
+
+    def rejected(self) -> dict[str, int]:
+        """How often each gate kept something out of the arm; most first."""
+        return dict(self._desk.standing.rejected().most_common())
+
+    @property
+    def spent(self) -> tuple[Decimal, str | None]:
+        """What the arm has cost so far, all runs together, and in which currency; zero and None where nothing costs."""
+        return self._desk.purse.spent, self._desk.purse.currency
+
+    @contextlib.contextmanager
+    def _signalled(self) -> Iterator[None]:
+        """Let SIGINT and SIGTERM stop the run while in the block, where this is the main thread."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def heard(number: int, frame: Any) -> None:
+            self._signals += 1
+            self._stop.set()
+
+        before = {number: signal.signal(number, heard) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

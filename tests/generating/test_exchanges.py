@@ -1,0 +1,99 @@
+"""The exchanges: chained, durable, in several files, and what a crash or a full disk leaves of them."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from penmark import canon
+from penmark.errors import PenmarkError, ServiceError
+from penmark.generating import exchanges
+from penmark.generating.exchanges import Exchanges
+
+FIRST = "0" * 64
+
+
+def line(number: int) -> dict[str, object]:
+    return {"at": "2026-11-30T00:00:00Z", "kind": "stop", "number": number}
+
+
+def numbers(folder, stem="exchanges"):
+    return [value["number"] for _, value in exchanges.read(folder, stem, FIRST)]
+
+
+def test_lines_are_chained_over_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(exchanges, "MAX_LINES", 3)
+    seen = []
+    with Exchanges(tmp_path, "exchanges", FIRST, seen.append) as ledger:
+        for number in range(5):
+            ledger.append(line(number))
+    with Exchanges(tmp_path, "exchanges", FIRST, seen.append) as ledger:
+        for number in range(5, 8):
+            ledger.append(line(number))
+        head = ledger.head
+    assert [path.name for path in exchanges.paths(tmp_path, "exchanges")] == [
+        f"exchanges-000{n}.jsonl" for n in (1, 2, 3)
+    ]
+    assert numbers(tmp_path) == list(range(8))
+    assert [each["number"] for each in seen] == [*range(5), *range(5), *range(5, 8)]
+    raw = b"".join(path.read_bytes() for path in exchanges.paths(tmp_path, "exchanges")).splitlines()
+    assert canon.sha256(raw[-1]) == head
+    assert json.loads(raw[0])["prev"] == FIRST
+    assert json.loads(raw[3])["prev"] == canon.sha256(raw[2])
+
+
+def test_an_unfinished_line_is_moved_aside_and_the_chain_goes_on(tmp_path):
+    with Exchanges(tmp_path, "exchanges", FIRST, lambda line: None) as ledger:
+        ledger.append(line(0))
+        ledger.append(line(1))
+    path = tmp_path / "exchanges-0001.jsonl"
+    whole = path.read_bytes()
+    for cut in range(len(whole.splitlines(keepends=True)[0]) + 1, len(whole), 7):
+        path.write_bytes(whole[:cut])
+        with Exchanges(tmp_path, "exchanges", FIRST, lambda line: None) as ledger:
+            assert ledger.lines == 1
+            ledger.append(line(2))
+        assert numbers(tmp_path) == [0, 2]
+    assert (tmp_path / "exchanges-0001.jsonl.torn").exists()
+
+
+@pytest.mark.parametrize("change", ["swap", "drop", "edit", "other promise"])
+def test_a_changed_chain_is_refused(tmp_path, change):
+    with Exchanges(tmp_path, "exchanges", FIRST, lambda line: None) as ledger:
+        for number in range(3):
+            ledger.append(line(number))
+    path = tmp_path / "exchanges-0001.jsonl"
+    rows = path.read_bytes().splitlines(keepends=True)
+    first = FIRST
+    if change == "swap":
+        rows[1], rows[2] = rows[2], rows[1]
+    elif change == "drop":
+        del rows[1]
+    elif change == "edit":
+        rows[1] = rows[1].replace(b'"number":1', b'"number":9')
+    else:
+        first = "1" * 64
+    path.write_bytes(b"".join(rows))
+    with pytest.raises(PenmarkError, match=r"exchanges-0001.jsonl:\d: does not follow the line before it"):
+        list(exchanges.read(tmp_path, "exchanges", first))
+
+
+def test_a_full_disk_leaves_whole_lines(tmp_path, monkeypatch):
+    with Exchanges(tmp_path, "exchanges", FIRST, lambda line: None) as ledger:
+        ledger.append(line(0))
+        write = os.write
+        monkeypatch.setattr(os, "write", lambda handle, data: write(handle, data[:20]))
+        with pytest.raises(ServiceError, match="no space left"):
+            ledger.append(line(1))
+        monkeypatch.setattr(os, "write", write)
+        ledger.append(line(2))
+    assert numbers(tmp_path) == [0, 2]
+
+
+def test_bytes_that_are_no_text_are_kept_as_they_are():
+    assert exchanges.kept(b"caf\xe9") == {
+        "body": "Y2Fm6Q==", "encoding": "base64", "sha256": canon.sha256(b"caf\xe9")
+    }  # fmt: skip
+    assert exchanges.kept("café".encode())["body"] == "café"
