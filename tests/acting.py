@@ -41,6 +41,7 @@ class Acting:
         if word == "huge": return Answer(b'"' + b"x" * (9 * 2**20) + b'"')
         if word == "garbage": return Answer(b"<html>\\xff")
         if word == "other": answer["text"] = "another text"
+        if word == "half": answer["scanned"] = text[:len(text) // 2]
         if word == "empty": answer["score"] = None
         if word == "new-version": answer["version"] = "3.0"
         if word == "hang": time.sleep(float(text.split()[1]))

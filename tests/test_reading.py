@@ -47,6 +47,17 @@ def test_the_state_follows_from_the_answer(
     assert (judged.state, judged.reason) == (state, reason)
 
 
+def test_a_remark_stands_beside_an_answer_and_changes_no_state(card: Card) -> None:
+    text = "The ferry leaves at nine and nobody waits. " * 20
+    cut = body(text=text, scanned=text[:400])
+    judged = reading.judge(card, cut, text)
+    assert judged.reason is None
+    remarked = reading.remarked(judged, card, cut, text)
+    assert remarked == judged._replace(reason="the answer quotes only the first 400 of 860 characters")
+    other = reading.judge(card, body(text="another", scanned=text[:400]), text)
+    assert reading.remarked(other, card, body(text="another", scanned=text[:400]), text) == other
+
+
 @settings(max_examples=50)
 @given(st.text())
 def test_a_reason_is_one_short_line_that_can_be_written(words: str) -> None:

@@ -542,7 +542,7 @@ def a_second_answer_beside_the_first(forger: Forger) -> None:
     asked_again(forger, "A-04", '{"verdict":"Human"}', displayed="Human", label="Human")
 
 
-@forgery(TWICE, 5, "journal/plain.jsonl")
+@forgery(TWICE, 5, "journal/plain.jsonl", alone={5, 7})
 def a_question_after_its_answer(forger: Forger) -> None:
     def more(values: list[Json]) -> list[Json]:
         return [*values[:-1], next(v for v in values if v.get("document") == "A-04") | {"attempt": 2}, values[-1]]
@@ -579,7 +579,7 @@ def a_retry_of_what_was_not_sent(forger: Forger) -> None:
     forger.lines("journal/plain.jsonl", lambda values: [*values[:-1], line, values[-1]])
 
 
-@forgery(TWICE, 5, "journal/plain.jsonl")
+@forgery(TWICE, 5, "journal/plain.jsonl", alone={5, 7})
 def an_answer_that_nobody_asked_for(forger: Forger) -> None:
     def less(values: list[Json]) -> list[Json]:
         return [v for v in values if not (v["kind"] == "sent" and v["document"] == "A-04")]
@@ -659,7 +659,7 @@ def a_start_line_of_another_detector(forger: Forger) -> None:
 DENOMINATOR = "drops failures or refusals from a denominator"
 
 
-@forgery(DENOMINATOR, 6, "without a reason")
+@forgery(DENOMINATOR, 6, "reason")
 def a_failure_without_a_reason(forger: Forger) -> None:
     forger.reading("edge.2", "C-02", reason="")
 

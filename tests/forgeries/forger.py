@@ -59,6 +59,10 @@ class Forger:
         target.parent.mkdir(exist_ok=True)
         target.write_bytes(study.gzipped(data) if path.endswith(".gz") else data)
 
+    def value(self, path: str) -> Any:
+        """The value of a JSON file."""
+        return json.loads(self.read(path))
+
     def replace(self, path: str, old: str, new: str, count: int = 1) -> None:
         """Put ``new`` where ``old`` stands, which must be there."""
         data = self.read(path)

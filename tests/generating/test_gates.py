@@ -16,9 +16,7 @@ GOOD = "Bicycles began as toys for the rich. " * 9
 
 def written(text: str | None, **further: object) -> Written:
     said = {"finish_reason": "stop", "cut": False, "refused": False, "remark": None if text is not None else "no text"}
-    none = dict.fromkeys(
-        ("model", "answer_id", "request_id", "fingerprint", "tokens_read", "tokens_written"), None
-    )
+    none = dict.fromkeys(("model", "answer_id", "request_id", "fingerprint", "tokens_read", "tokens_written"), None)
     rest = {"status": 200, "headers": (), "body": b"", "sent_at": 0.0, "got_at": 0.0}
     return Written(text=text, **(none | said | rest | further))  # type: ignore[arg-type]
 

@@ -90,7 +90,12 @@ def test_arms_registers_topics_and_documents_are_used_in_their_share(counts, doc
     pool, lines = lenders(*counts, topics=topics)
     made = drawn(documents, pool, lines)
     used = [made.lender(spot.id, 1) for spot in made.spots]
-    for group in (lambda l: l.arm, lambda l: (l.arm, l.register), lambda l: lines[l.id], lambda l: l.id):
+    for group in (
+        lambda one: one.arm,
+        lambda one: (one.arm, one.register),
+        lambda one: lines[one.id],
+        lambda one: one.id,
+    ):
         there, here = Counter(map(group, pool)), Counter(map(group, used))
         for value, count in there.items():
             assert abs(here[value] - Fraction(count * documents, len(pool))) < 1
@@ -111,9 +116,7 @@ def test_each_model_and_style_writes_about_a_mix():
     for model in MODELS:
         own = Counter(made.lender(s.id, 1).register for s in made.spots if s.model == model)
         assert all(abs(own[f"r{n}"] - 50 * count / 225) <= 3 for n, count in enumerate((50, 50, 50, 75))), own
-    assert any(
-        made.lender(f"C-{n:03d}", 1) != made.lender(f"C-{n + 1:03d}", 1) for n in range(1, 150)
-    )
+    assert any(made.lender(f"C-{n:03d}", 1) != made.lender(f"C-{n + 1:03d}", 1) for n in range(1, 150))
 
 
 def test_the_draw_is_the_one_that_the_format_describes():
@@ -127,7 +130,7 @@ def test_the_draw_is_the_one_that_the_format_describes():
     def part(purpose: str, name: str) -> int:
         return int.from_bytes(rank(purpose, name)[:8], "big")
 
-    line = sorted(pool, key=lambda l: (l.arm, l.register, lines[l.id], rank("topics C", l.id)))
+    line = sorted(pool, key=lambda one: (one.arm, one.register, lines[one.id], rank("topics C", one.id)))
     start, n = part("topics C", ""), len(made.spots)
     picks = [line[(k * 2**64 + start) * len(line) // (n * 2**64)].id for k in range(n)]
     cells = Counter((s.model.model, s.style.name) for s in made.spots)
@@ -142,24 +145,22 @@ def test_the_draw_is_the_one_that_the_format_describes():
     extra = [c for c, count in cells.items() if count == 2]
     order = sorted(
         ((m.model, s.name) for m in MODELS for s in STYLES),
-        key=lambda c: rank(
-            "cells C", json.dumps([{"m1": "P", "m2": "P", "m3": "Q"}[c[0]], *c], separators=(",", ":"))
-        ),
+        key=lambda c: rank("cells C", json.dumps([{"m1": "P", "m2": "P", "m3": "Q"}[c[0]], *c], separators=(",", ":"))),
     )
     assert set(extra) == set(order[:2])
     used = Counter(expected.values())
-    first = {l.id: l for l in pool}
+    first = {one.id: one for one in pool}
     for spot in made.spots[:4]:
         mine = first[expected[spot.id]]
         others = sorted(
-            (l for l in pool if l.id != mine.id),
-            key=lambda l: (
-                (l.arm, l.register) != (mine.arm, mine.register),
-                used[l.id],
-                rank("replacements C", f"{spot.id} {l.id}"),
+            (one for one in pool if one.id != mine.id),
+            key=lambda one: (
+                (one.arm, one.register) != (mine.arm, mine.register),
+                used[one.id],
+                rank("replacements C", f"{spot.id} {one.id}"),
             ),
         )
-        assert [made.lender(spot.id, turn).id for turn in range(2, 16)] == [l.id for l in others]
+        assert [made.lender(spot.id, turn).id for turn in range(2, 16)] == [one.id for one in others]
         assert made.lender(spot.id, 17) is None
 
 

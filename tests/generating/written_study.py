@@ -45,7 +45,7 @@ def study(
     corpus = Corpus(
         root,
         Corpus.arm("A", "human", human),
-        Corpus.arm("B", "human", more),
+        *([Corpus.arm("B", "human", more)] if more else []),
         Corpus.arm("C", "ai", documents, persists=False, generation=made, **(limits | (arm or {}))),
         **further,
     )

@@ -195,6 +195,17 @@ def test_what_is_not_scannable_is_skipped_with_its_reason_and_never_sent(tmp_pat
     assert mine["evidence_sha256"] == kept.sha256 == canon.keyed(SALT, kept.body)
 
 
+def test_an_answer_about_half_of_the_text_is_remarked_but_not_of_an_attested_one(tmp_path: Path) -> None:
+    text = "half " + "of a text that is long enough to be cut " * 20
+    texts = {"plain": text, "mine": text + "."}
+    place, edition = made(tmp_path, texts, fields={"mine": {"provenance": attested("*")}})
+    scanned(place, edition)
+    rows = readings(edition)
+    assert {row["state"] for row in rows.values()} == {"answered"}
+    first = f"the answer quotes only the first {len(text) // 2} of {len(text)} characters"
+    assert {name: row["reason"] for name, row in rows.items()} == {"plain": first, "mine": None}
+
+
 def test_several_detectors_scan_side_by_side_and_only_the_named_ones(tmp_path: Path) -> None:
     names = ("acting", "always-ai", "always-human", "coin", "length")
     place, edition = made(tmp_path, {f"{n}": f"text {n}" for n in range(9)}, *map(detector, names))

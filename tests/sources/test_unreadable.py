@@ -31,7 +31,7 @@ def document(body, names=("word/document.xml",)):
         (document(PLAIN), "is a Word document"),
         (
             document(REVISED),
-            "is a Word document with 2 pending revisions (by Ann, Bob &amp; Co): which words are its text is not decided",
+            "is a Word document with 2 pending revisions (by Ann, Bob & Co): which words are its text is not decided",
         ),
         (document("", ("mimetype", "content.xml")), "is an OpenDocument text"),
         (document("", ("a.txt",)), "is a ZIP file"),
@@ -64,7 +64,7 @@ def test_in_a_folder_and_a_table_everything_is_told(tmp_path):
         for draft in source("folder")({"path": str(tmp_path), "kind": "archive"}).gather("A"):
             drafts.append(draft.id)
     told = sorted(str(fault).replace(str(tmp_path), "…").split("\n")[0] for fault in caught.value.faults)
-    revised = "is a Word document with 2 pending revisions (by Ann, Bob &amp; Co): which words are its text is not decided"
+    revised = "is a Word document with 2 pending revisions (by Ann, Bob & Co): which words are its text is not decided"
     assert told == [
         f"…/b.docx: {revised}",
         "…/c.pdf: is a PDF",

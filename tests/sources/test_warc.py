@@ -240,7 +240,7 @@ def test_a_folder_with_broken_and_good_files(tmp_path):
     drafts, faults, _ = run(tmp_path)
     assert [(d.id, d.provenance["locator.file"]) for d in drafts] == [(GOOD.name, "sub/b.warc.gz")]
     assert len(faults) == 2
-    assert "a.warc: at byte 0: is broken" in faults[0]
+    assert "a.warc: at byte 0: the record that begins here" in faults[0]
     assert "c.warc.gz: at byte 0: the" in faults[1]
 
 

@@ -278,8 +278,9 @@ def test_found_again(tmp_path):
         with pytest.raises(PenmarkError, match="names no capture"):
             anyone.again(locator | {"url": "file:///etc/passwd"})
         archive.kept = [Kept(URL, "20200501120000", page(note="changed"))]
-        with pytest.raises(PenmarkError, match="states the digest"):
-            anyone.again(locator)
+        changed = anyone.again(locator)
+        assert changed.evidence_sha256 == hashlib.sha256(page(note="changed")).hexdigest()
+        assert changed.text is None
         archive.kept = []
         with pytest.raises(PenmarkError, match="with status 404"):
             anyone.again(locator)

@@ -195,8 +195,17 @@ def test_a_thousand_texts_travel_in_shards(tmp_path: Path, monkeypatch: pytest.M
     assert float(beta["deff"]) > 10
     assert float(beta["low"]) < int(beta["k"]) / 1003 < float(beta["high"])
     assert failed(checks_of(handmade.write(files, tmp_path))) == set()
-    handmade.write(resummed(files | {f"texts/{'0' * 64}.txt": b""}), tmp_path)
-    assert failed(checks_of(tmp_path)) == {4}
+    shard = files.pop("texts/0001.jsonl.gz")
+    lines = handmade.gzip.decompress(shard).splitlines(keepends=True)
+    for place, texts in {
+        "texts/0002.jsonl.gz": {"texts/0002.jsonl.gz": shard},
+        "texts/0001.jsonl.gz:2": {"texts/0001.jsonl.gz": handmade.packed(b"".join(reversed(lines)))},
+        "1 loose": {"texts/0001.jsonl.gz": shard, f"texts/{'0' * 64}.txt": b""},
+    }.items():
+        shutil.rmtree(tmp_path)
+        checks = checks_of(handmade.write(resummed(files | texts), tmp_path))
+        assert failed(checks) == {4}
+        assert named(checks, 4, place)
 
 
 # ---- forgeries -------------------------------------------------------------------------------------------------------
@@ -415,20 +424,11 @@ def a_register_that_is_a_number(study: Any) -> None:
     study.documents[0]["register"] = 5
 
 
-@forgery(4, "texts/0001.jsonl.gz", also=None)
-def more_texts_in_a_shard_than_it_may_hold(files: Files) -> None:
-    for path in [path for path in files if path.startswith("texts/")]:
-        del files[path]
-    texts = sorted((handmade.sha256(str(number).encode()), str(number)) for number in range(10_001))
-    lines = [{"address": address, "text": text} for address, text in texts]
-    files["texts/0001.jsonl.gz"] = handmade.packed(handmade.jsonl(lines))
-
-
-@forgery(4, "texts/0002.jsonl.gz:2")
-def few_texts_in_a_shard_out_of_order(files: Files) -> None:
+@forgery(4, "in shards")
+def few_texts_in_a_shard(files: Files) -> None:
     texts = {path: files.pop(path).decode() for path in list(files) if path.startswith("texts/")}
-    lines = [{"address": path[6:-4], "text": text} for path, text in sorted(texts.items(), reverse=True)]
-    files["texts/0002.jsonl.gz"] = handmade.packed(handmade.jsonl(lines))
+    lines = [{"address": path[6:-4], "text": text} for path, text in sorted(texts.items())]
+    files["texts/0001.jsonl.gz"] = handmade.packed(handmade.jsonl(lines))
 
 
 @forgery(4, "manifest.jsonl:2 words", "corpus")
@@ -1133,6 +1133,16 @@ def test_evidence_that_is_not_packed_as_it_should_be(tmp_path: Path, bend: Calla
     faults = [check for check in checks if check["state"] == "failed" and check["number"] == 5]
     assert any(told in check["subject"] + check["got"] + check["expected"] for check in faults)
     assert named(checks, 5, path)
+
+
+def test_a_file_of_more_lines_than_it_may_hold(tmp_path: Path) -> None:
+    (tmp_path / "deviations.jsonl").write_bytes(b"{}\n" * 4)
+    report = verify.Report()
+    bundle = verify.Bundle(tmp_path, report)
+    assert len(list(bundle.records(4, "deviations.jsonl", most=3))) == 3
+    assert [check["got"] for check in report.found] == ["line 4"]
+    assert len(list(bundle.records(5, "deviations.jsonl", most=4))) == 4
+    assert report.faults == {4: 1}
 
 
 def test_a_hostile_answer_is_only_data(tmp_path: Path) -> None:

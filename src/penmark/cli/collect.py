@@ -36,7 +36,7 @@ import typer
 from penmark import plugins, protocol, provenance, study
 from penmark.cli import generating
 from penmark.collecting import Collected, collect, ready
-from penmark.collecting.rechecking import Rechecked, archived, refinding
+from penmark.collecting.rechecking import OUTCOMES, Rechecked, archived, refinding
 from penmark.collecting.rechecking import recheck as rechecked
 from penmark.errors import Fault, FaultsError, UsageError, did_you_mean
 from penmark.records import Arm, Protocol
@@ -145,7 +145,7 @@ def _recheck(folder: Path, arms: list[str], source: str | None, given: dict[str,
             if one.outcome != "same" and not as_json:
                 print(f"{one.document}: {one.outcome}: {one.fact}", flush=True)
         if not as_json:
-            told = ", ".join(f"{counts[kind]} {kind}" for kind in counts) or "none that is archived"
+            told = ", ".join(f"{counts[kind]} {kind}" for kind in OUTCOMES if kind in counts) or "none is archived"
             print(f"{name}: {sum(counts.values())} documents rechecked: {told}")
     if as_json:
         print(json.dumps([one._asdict() for one in outcomes], ensure_ascii=False))

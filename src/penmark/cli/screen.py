@@ -1,8 +1,8 @@
-"""Report every fault of the corpus in one pass: as screening.csv, and here in short.
+"""Report every fault of the corpus in one pass: as screening.csv, as a page beside it, and here in short.
 
 Errors (an empty text, an id twice, missing provenance, an unmet quota, …) stop `penmark freeze`; warnings are published
 in the bundle. The protocol may make errors of warnings (`screening: {duplicate-bytes: error}`). Nothing is repaired.
-What follows from a text that its author withholds is told here and kept in private/, never in screening.csv.
+What only a person can decide is written into corpus/ARM/decisions.csv: document,decision,by,at,why. What follows from a text that its author withholds is told here and kept in private/, never in screening.csv.
 Exit code 1 where there is an error.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Annotated
 
@@ -62,8 +62,9 @@ def run(
 
 
 def keep(place: Study, edition: Edition, found: list[Finding]) -> None:
-    """Write screening.csv, and what is not for the public to private/."""
+    """Write screening.csv and the page beside it, and what is not for the public to private/."""
     study.write(edition.screening, screening.to_csv(found))
+    study.write(edition.screening.with_suffix(".html"), screening.to_html(found, edition.tag))
     hidden = place.private / f"screening-{edition.tag}.csv"
     if any(finding.private for finding in found) or hidden.exists():
         study.write_private(hidden, screening.to_csv(found, private=True))
@@ -90,8 +91,9 @@ def told(found: list[Finding], *, whole: bool = False) -> list[str]:
         if len(several) > SHOWN and not whole:
             lines.append(f"    and {len(several) - SHOWN} more (screening.csv, or --all)")
         lines.append(f"    {several[0].remedy}")
-    errors = sum(finding.severity == "error" for finding in found)
-    lines.append(f"{errors} errors, {len(found) - errors} warnings")
+    counts = Counter(finding.severity for finding in found)
+    notes = f", {counts['note']} notes" if counts["note"] else ""
+    lines.append(f"{counts['error']} errors, {counts['warning']} warnings{notes}")
     return lines
 
 

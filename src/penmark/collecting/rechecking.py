@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from pydantic import ValidationError
 
@@ -20,6 +20,8 @@ from penmark.study import Edition, Study
 
 Outcome = Literal["same", "differs", "not compared", "not found", "no answer"]
 """``not compared``: the kept copy is the same, the text could not be made of it again; or nothing says where it lies."""
+
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 class Rechecked(NamedTuple):
@@ -70,9 +72,9 @@ def recheck(documents: Iterable[Document], make: Make) -> Iterator[Rechecked]:
         try:
             yield _held(document, own, made[by].again(dict(own.locator)))
         except ServiceError as error:
-            yield Rechecked(document.id, "no answer", error.faults[0].fact)
+            yield Rechecked(document.id, "no answer", _told(error))
         except PenmarkError as error:
-            yield Rechecked(document.id, "not found", error.faults[0].fact)
+            yield Rechecked(document.id, "not found", _told(error))
 
 
 def refinding(options: dict[str, str]) -> Make:
@@ -102,6 +104,11 @@ def _held(document: Document, own: Archive, found: Found) -> Rechecked:
             document.id, "differs", f"gives a text with the SHA-256 {address}, the record says {document.address}"
         )
     return Rechecked(document.id, "same", found.remark)
+
+
+def _told(error: PenmarkError) -> str:
+    fault = error.faults[0]
+    return fault.fact if fault.remedy is None else f"{fault.fact} ({fault.remedy})"
 
 
 def _document(line: bytes, place: str) -> Document:

@@ -50,10 +50,9 @@ def ground(place: Study, promised: Protocol, name: str) -> Ground:
     seed = frozen.seed(place, promised)
     lenders = pool.pool(place, promised, arm, generation)
     files = rules.files(place, promised.edition, name)
-    known = topics.read(files)
-    if not files.topics.exists() and not topics.missing(own := topics.recorded(lenders), lenders):
-        topics.write(files, own)
-        known = own
+    known = topics.read(files) if files.topics.exists() else topics.recorded(lenders)
+    if not files.topics.exists() and not topics.missing(known, lenders):
+        topics.write(files, known)
     lines = topics.lines(known, lenders, name)
     drawn = grid.draw(seed, arm, generation, lenders, lines)
     taken = {spot.id for spot in drawn.spots} & pool.ids(place, promised, name)

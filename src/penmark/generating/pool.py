@@ -37,6 +37,13 @@ def pool(place: Study, promised: Protocol, arm: Arm, generation: Generation) -> 
             f"the protocol draws the topics of the arm {arm.name} from no arm",
             remedy="Name the human arms under generation.topics_from; what is promised already binds the next edition.",
         )
+    known = [one.name for one in promised.arms]
+    for name in generation.topics_from:
+        if name not in known:
+            raise UsageError(
+                f"the topics of the arm {arm.name} are drawn from an arm {name}, which there is not",
+                remedy="What is promised binds; the next edition may name another.",
+            )
     found: list[Lender] = []
     short: list[Fault] = []
     for number, lending in enumerate(promised.arms):

@@ -1,20 +1,25 @@
 """Screen: the newspaper of the corpus. Every finding in one pass, from the records and from every text.
 
-*Reads* ``corpus/``, ``private/texts`` and ``private/salts.jsonl``, the promise. *Writes* nothing (the command keeps
-``screening.csv``). *Never* repairs, never stops at the first finding. Memory grows by some hundred bytes a document.
+*Reads* ``corpus/``, ``private/texts`` and ``private/salts.jsonl``, the promise, the manifests of earlier editions.
+*Writes* nothing (the command keeps ``screening.csv`` and ``screening.html``). *Never* repairs, never stops at the first
+finding. Memory grows by some hundred bytes a document.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 
 from penmark.records import Protocol
+from penmark.screening.earlier import Earlier, shipped
 from penmark.screening.findings import RULES, Finding, Findings, Severity, Where, to_csv
+from penmark.screening.language import tools
 from penmark.screening.ledger import Ledger, promised_on
+from penmark.screening.page import to_html
 from penmark.screening.texts import Texts
 from penmark.study import Edition, Study
 
-__all__ = ["RULES", "Finding", "Severity", "screen", "to_csv"]
+__all__ = ["RULES", "Finding", "Severity", "screen", "to_csv", "to_html"]
 
 
 def screen(
@@ -25,9 +30,21 @@ def screen(
     ledger = Ledger(protocol, found, promised_on(edition))
     for number in range(len(protocol.arms)):
         ledger.read(place, number)
+    earlier = Earlier(place, edition)
     _strangers(place, protocol, found)
-    Texts(place, ledger, found, progress).read()
+    present = {entry.address for entry in ledger.entries}
+    old = lambda: chain(earlier.texts(present), shipped(protocol.study))  # noqa: E731
+    Texts(place, ledger, found, progress, old).read()
+    _tools(found)
     return found.ordered()
+
+
+def _tools(found: Findings) -> None:
+    for package, purpose in tools().missing:
+        message = f"{package} is not installed, so that nothing was looked for in this: {purpose}"
+        found.add(
+            "not-screened", Where(), message, "Install it with `pip install 'penmark[corpus]'`, and screen again."
+        )
 
 
 def _strangers(place: Study, protocol: Protocol, found: Findings) -> None:

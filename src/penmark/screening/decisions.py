@@ -22,8 +22,8 @@ COLUMNS = ("document", "decision", "by", "at", "why")
 _REMEDY = f"Write {','.join(COLUMNS)} (and rule), one decision a line."
 
 
-def decisions(path: Path, where: Where, known: set[str], found: Findings) -> Iterator[Decision]:
-    """The decisions of an arm; every fault of the file is a finding. ``known``: the documents of the arm."""
+def decisions(path: Path, where: Where, found: Findings) -> Iterator[Decision]:
+    """The decisions of an arm; every fault of the file is a finding."""
     if not path.exists():
         return
     try:
@@ -36,7 +36,7 @@ def decisions(path: Path, where: Where, known: set[str], found: Findings) -> Ite
     seen: set[tuple[str, str]] = set()
     for number, row in enumerate(rows, 2):
         made = _decision(row)
-        wrong = made if isinstance(made, str) else _wrong(made, known, seen)
+        wrong = made if isinstance(made, str) else _wrong(made, seen)
         if wrong is not None:
             found.add("invalid-decision", where._replace(row=number), wrong, _REMEDY)
         elif isinstance(made, Decision):
@@ -56,14 +56,12 @@ def _decision(row: dict[str, str | None]) -> Decision | str:
     return Decision(values.pop("rule") or SENTENCES, **values)
 
 
-def _wrong(made: Decision, known: set[str], seen: set[tuple[str, str]]) -> str | None:
+def _wrong(made: Decision, seen: set[tuple[str, str]]) -> str | None:
     if made.rule not in PERSON:
         return f"{made.rule} is not decided by a person{did_you_mean(made.rule, PERSON)}"
     allowed = ("kept", "changed") if made.rule == SENTENCES else ("stays",)
     if made.decision not in allowed:
         return f"the decision about {made.rule} is {made.decision!r}, and not {' or '.join(allowed)}"
-    if made.document not in known:
-        return f"there is no document {made.document!r} in the arm"
     if (made.rule, made.document) in seen:
         return f"a second decision about {made.rule} of {made.document}"
     try:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
 LETTERS = 4
-"""A topic word has so many letters at least."""
+"""A topic word has so many letters at least, in lower case."""
 
 FEATURES = (
     "a final line end",
@@ -34,41 +35,44 @@ FEATURES = (
 _LIST = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]", re.MULTILINE)
 _HEADING = re.compile(r"^(?:#{1,6} \S.*|[A-Z][^\n.!?;:]{2,60})\n(?=\S|\n)", re.MULTILINE)
 _FINAL = re.compile(r"[.!?…:;][\"'”’»)\]*_]*\Z")
-_TOPIC = re.compile(r"[^\W\d_]{%d,}" % LETTERS)
-_PLAIN = frozenset(
-    """about above across after again against ahead almost alone along already also although always among amount another
-    anyone anything anyway around away back became because become becomes been before behind being below best better
-    between beyond both bring brought came cannot cause certain come comes coming could couldn daily despite didn
-    different does doesn doing done down during each early either else enough especially even ever every everyone
-    everything exactly example fact feel feels felt find finds first five follow following form found four from full
-    further gave general gets getting give given gives giving goes going gone good great had hadn half happen happened
-    hard hardly hasn have haven having hence here herself high himself hold however hundred idea indeed instead into isn
-    itself just keep keeps kept kind knew know known knows large last late later least leave left less likely little
-    long longer look looked looking looks made main make makes making many matter maybe mean means might mind moment more
-    moreover most much must myself near nearly need needed needs neither never nevertheless next none nothing often once
-    only onto other others otherwise ours over own part particular perhaps place point possible quite rather real really
-    reason right said same saying says second seem seemed seems seen sense several shall should shouldn show shown shows
-    side simple simply since small some someone something sometimes soon sort still such sure take taken takes taking
-    tell than that their theirs them themselves then there therefore these they thing things think third this those
-    though thought three through throughout thus time times today together told took toward towards true truly turn
-    twice type under unless unlike until upon used uses using usually various very want wanted wants wasn ways well went
-    were weren what whatever when where whether which while whole whom whose will with within without word words work
-    would wouldn year years yes yesterday your yours yourself""".split()
-)
+_TOPIC = re.compile(rf"[^\W\d_]{{{LETTERS},}}")
+# Words that fit any topic.
+_WORDS = """
+    about above across after again against ahead almost alone along already also although always among amount
+    another anyone anything anyway around away back became because become becomes been before behind being below
+    best better between beyond both bring brought came cannot cause certain come comes coming could couldn daily
+    despite didn different does doesn doing done down during each early either else enough especially even ever
+    every everyone everything exactly example fact feel feels felt find finds first five follow following form found
+    four from full further gave general gets getting give given gives giving goes going gone good great had hadn
+    half happen happened hard hardly hasn have haven having hence here herself high himself hold however hundred
+    idea indeed instead into isn itself just keep keeps kept kind knew know known knows large last late later least
+    leave left less likely little long longer look looked looking looks made main make makes making many matter
+    maybe mean means might mind moment more moreover most much must myself near nearly need needed needs neither
+    never nevertheless next none nothing often once only onto other others otherwise ours over own part particular
+    perhaps place point possible quite rather real really reason right said same saying says second seem seemed
+    seems seen sense several shall should shouldn show shown shows side simple simply since small some someone
+    something sometimes soon sort still such sure take taken takes taking tell than that their theirs them
+    themselves then there therefore these they thing things think third this those though thought three through
+    throughout thus time times today together told took toward towards true truly turn twice type under unless
+    unlike until upon used uses using usually various very want wanted wants wasn ways well went were weren what
+    whatever when where whether which while whole whom whose will with within without word words work would wouldn
+    year years yes yesterday your yours yourself"""
+_PLAIN = frozenset(_WORDS.split())
 
 
 class Case(NamedTuple):
-    """A public text. ``unit``: what it is kept together with; ``format``: numbers of FEATURES; ``topics``: numbers of
-    the topic words that it holds, each once."""
+    """A public text. ``unit``: what it is kept together with; ``format``: numbers of FEATURES; ``once``, ``again``:
+    numbers of the words that stand in it, and of those that stand in it twice or more."""
 
     unit: str
     words: int
     format: frozenset[int]
-    topics: array[int]
+    once: array[int]
+    again: array[int]
 
 
 class Vocabulary:
-    """Numbers for topic words: words of four letters or more, without those that fit any topic."""
+    """Numbers for words of four letters or more, without those that fit any topic."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
@@ -76,15 +80,17 @@ class Vocabulary:
 
     def case(self, unit: str, text: str, words: int) -> Case:
         """What ``confounds`` keeps of a text that has so many words."""
-        return Case(unit, words, frozenset(features(text, words)), self._topics(text))
+        counts = Counter(_TOPIC.findall(text.lower()))
+        held = sorted(counts.keys() - _PLAIN)
+        once = array("L", map(self._number, held))
+        again = array("L", (self._number(word) for word in held if counts[word] > 1))
+        return Case(unit, words, frozenset(features(text, words)), once, again)
 
-    def _topics(self, text: str) -> array[int]:
-        found = sorted(set(_TOPIC.findall(text.lower())) - _PLAIN)
-        for word in found:
-            if word not in self._numbers:
-                self._numbers[word] = len(self.words)
-                self.words.append(word)
-        return array("L", (self._numbers[word] for word in found))
+    def _number(self, word: str) -> int:
+        if word not in self._numbers:
+            self._numbers[word] = len(self.words)
+            self.words.append(word)
+        return self._numbers[word]
 
 
 def features(text: str, words: int) -> Iterator[int]:

@@ -1,11 +1,10 @@
 """The records of a corpus, one pass: who is there, and whether each has what its arm asks.
 
-*Reads* ``corpus/<arm>/documents.jsonl`` and ``claims.jsonl``, and the promise's time. *Writes* nothing.
+*Reads* ``corpus/<arm>/documents.jsonl``, ``claims.jsonl`` and ``decisions.csv``, and the promise's time. *Writes* nothing.
 """
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
@@ -16,17 +15,21 @@ from pydantic import ValidationError
 
 from penmark import canon, provenance, study
 from penmark.errors import PenmarkError
-from penmark.records import Arm, Document, Protocol
-from penmark.screening.findings import Findings, Where
+from penmark.records import Arm, Document, Protocol, Sentences
+from penmark.screening.claims import against
+from penmark.screening.decisions import SENTENCES, decisions
+from penmark.screening.findings import Decision, Findings, Where
 from penmark.study import Edition, Study
 
 _UNITS = ("author", "topic", "source", "prompt")
 _OLD = "2022-01-01"
+_TYPO = "Correct the id, or take the line out."
 _CUT = {"length", "max_tokens", "max_output_tokens", "MAX_TOKENS", "model_length"}
 
 
 class Entry(NamedTuple):
-    """What is kept of a record until its text is read."""
+    """What is kept of a record until its text is read. ``unit``: what it is not independent of; ``prompt``: of a
+    generated text."""
 
     where: Where
     number: int
@@ -35,6 +38,10 @@ class Entry(NamedTuple):
     canonical_sha256: str | None
     words: int | None
     characters: int | None
+    language: str | None
+    unit: str
+    prompt: str | None
+    published: bool
 
 
 class Edit(NamedTuple):
@@ -44,6 +51,8 @@ class Edit(NamedTuple):
     draft_sha256: str
     words_changed: int
     draft_words: int
+    sentences: Sentences | None
+    language: str | None
 
 
 class Child(NamedTuple):
@@ -79,12 +88,13 @@ class Ledger:
         dates: list[str] = []
         said: dict[str, list[Where]] = {}  # what the source says against the record, and of which documents
         count = 0
+        decided = self._decisions(place, arm)
         for row, document in self._documents(place, arm, file):
             count += 1
             where = Where(arm.name, document.id, file, row, document.attested and document.withheld is not None)
             self._enter(document, where, number)
             self._judge(document, arm, where)
-            for message in _against(claims.get(document.id, {}), document, arm):
+            for message in against(claims.get(document.id, {}), document, arm):
                 said.setdefault(message, []).append(where)
             for unit, values in units.items():
                 value = getattr(document.provenance, unit, None) if unit == "prompt" else document.facet(unit)
@@ -94,6 +104,12 @@ class Ledger:
                 cell[tuple(document.facet(name) for name in sorted(quota.where))] += 1
             if document.provenance.kind == "archive":
                 dates.append(document.provenance.evidence_date)
+        for each in decided:
+            if each.document not in self.ids or self.entries[self.ids[each.document]].number != number:
+                fact = f"a decision about {each.document}, which is no document of the arm"
+                self.found.add(
+                    "invalid-decision", Where(arm.name, file=f"corpus/{arm.name}/decisions.csv"), fact, _TYPO
+                )
         self._said(arm, said, count, Where(arm.name, file=file))
         self._sizes(arm, count, cells, Where(arm.name, file=file))
         self._units(arm, units, Where(arm.name, file=file))
@@ -141,8 +157,15 @@ class Ledger:
             self._invalid(arm, path.relative_to(place.root).as_posix(), None, str(error))
             return {}
 
+    def _decisions(self, place: Study, arm: Arm) -> list[Decision]:
+        path = place.arm(arm.name) / "decisions.csv"
+        where = Where(arm.name, file=path.relative_to(place.root).as_posix())
+        made = list(decisions(path, where, self.found))
+        self.found.decisions |= {(each.rule, each.document): each for each in made}
+        return made
+
     def _enter(self, document: Document, where: Where, number: int) -> None:
-        own = document.provenance
+        own, unit = document.provenance, self.protocol.arms[number].unit
         entry = Entry(
             where,
             number,
@@ -151,6 +174,10 @@ class Ledger:
             document.canonical_sha256,
             document.words,
             document.characters,
+            document.language,
+            (None if unit == "document" else document.facet(unit)) or document.id,
+            own.prompt if own.kind == "generated" else None,
+            document.withheld is None,
         )
         first = self.ids.setdefault(document.id, len(self.entries))
         if first != len(self.entries):
@@ -164,13 +191,17 @@ class Ledger:
             self.found.add("look-alike-id", where, message, "Give one of them another id; they are not merged.")
         self.entries.append(entry)
         if own.kind == "edited":
-            self.edits.append(Edit(entry, own.draft_sha256, own.words_changed, own.draft_words))
+            edit = (own.draft_sha256, own.words_changed, own.draft_words, own.sentences, document.language)
+            self.edits.append(Edit(entry, *edit))
         elif own.kind == "transformed":
             self.children.append(Child(entry, own.parent, own.parent_sha256, own.prompt))
 
     def _judge(self, document: Document, arm: Arm, where: Where) -> None:
         for lack in provenance.insufficient(document, arm):
             self.found.add(lack.rule, where, lack.message, lack.remedy)
+            decided = self.found.decisions.get((lack.rule, document.id))
+            if lack.rule == SENTENCES and decided is not None and decided.decision == "changed":
+                self.found.add("sentences-changed", where, str(decided), "Replace the text: an edit is not undone.")
         own = document.provenance
         made = own.draft if own.kind == "edited" else own
         if made.kind != "generated":
@@ -223,39 +254,6 @@ class Ledger:
                 if unit == "prompt":
                     remedy = "They are not independent: the interval covers chance among texts, not among prompts."
                 self.found.add("repeated-unit", where, message, remedy)
-
-
-def _against(claims: dict[str, str], document: Document, arm: Arm) -> Iterator[str]:
-    """What a source says of a text that truth or provenance contradict."""
-    made = document.facet("model")
-    for name, value in sorted(claims.items()):
-        if name == "claimed_kind":
-            truth = _truth(value)
-            if truth is not None and truth != arm.truth:
-                yield f"the source calls the text {value!r}; the arm's truth is {arm.truth}"
-        elif name == "claimed_model":
-            if made is not None and _plain(made) != _plain(value):
-                yield f"the source names the model {value!r}; the provenance says {made!r}"
-            elif made is None and arm.truth == "human" and _truth(value) != "human":
-                yield f"the source names a model, {value!r}; the arm's truth is human"
-        else:
-            shown = value if len(value) <= 60 else value[:60] + "…"
-            told = f"the source says {name.removeprefix('claimed_')} {shown!r}"
-            yield f"{told}, which {document.provenance.kind} text does not have"
-
-
-def _truth(value: str) -> str | None:
-    """The truth that a source's own word for a text means, where it is plain."""
-    words = set(re.findall(r"[a-z]+", value.lower()))
-    if words & {"mixed", "edited", "polished", "assisted"}:
-        return "mixed"
-    human = bool(words & {"human", "written", "people", "real"})
-    machine = bool(words & {"ai", "machine", "generated", "model", "llm", "gpt", "chatgpt", "fake"})
-    return None if human == machine else "human" if human else "ai"
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def promised_on(edition: Edition) -> str:

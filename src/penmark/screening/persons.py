@@ -18,10 +18,14 @@ _READ = "A person reads it before it is published: agreed with the writer, or a 
 _SHOWN = 5
 
 _CONTACTS = {
-    "an e-mail address": re.compile(r"\b[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@[A-Za-z0-9][A-Za-z0-9.-]{0,250}\.[A-Za-z]{2,24}\b"),
+    "an e-mail address": re.compile(
+        r"\b[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@[A-Za-z0-9][A-Za-z0-9.-]{0,250}\.[A-Za-z]{2,24}\b"
+    ),
     "a web address": re.compile(r"\b(?:https?://|www\.)[^\s<>\"]{3,200}", re.IGNORECASE),
-    "a telephone number": re.compile(r"(?<![\w.,/-])(?:\+\d{1,3}[ .-]?)?(?:\(\d{2,5}\)[ .-]?)?\d{2,5}(?:[ .-]\d{2,5}){1,4}(?![\w/]|[.,-]\d)"),
-    "an account": re.compile(r"(?<![\w@.])@[A-Za-z][A-Za-z0-9_]{2,30}\b(?!\.)"),
+    "a telephone number": re.compile(
+        r"(?<![\w.,/-])(?:\+\d{1,3}[ .-]?)?(?:\(\d{2,5}\)[ .-]?)?\d{2,5}(?:[ .-]\d{2,5}){1,4}(?![\w/]|[.,-]\d)"
+    ),
+    "an account": re.compile(r"(?<![\w@.])@(?![A-Z]+\d*\b)[A-Za-z][A-Za-z0-9_]{2,30}\b(?!\.\w)"),
 }
 _DIGITS = range(9, 16)
 """A telephone number with area code has so many digits."""
@@ -29,33 +33,34 @@ _TITLED = r"(?:Mr|Mrs|Ms|Miss|Dr|Prof|Professor|Sir|Madam|Aunt|Uncle|Coach)\.? (
 _NAMED = r"(?:[Nn]amed|[Cc]alled|[Nn]ame is|[Nn]ame was) [A-Z][a-z]{1,20}"
 _PAIR = r"(?<=[a-z,;] )[A-Z][a-z]{1,15}(?: [A-Z]\.)? [A-Z][a-z]{2,20}(?:-[A-Z][a-z]{2,20})?"
 _NAME = re.compile(rf"\b(?:{_TITLED}|{_NAMED}|{_PAIR})\b")
-_NO_NAMES = frozenset(
-    """Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August
+# Capitalised words that are no names of persons.
+_WORDS = """
+    Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August
     September October November December Christmas Easter Thanksgiving New North South East West Northern Southern
-    Eastern Western Central Great United Los Las San Santa Saint Hong Saudi Sri Puerto Costa El La Le The Old Upper Lower
-    University College School Institute Academy Street Road Avenue Park River Lake Mount Ocean Sea Bay Island Islands
-    City State States Kingdom Republic House Court Committee Company Museum Library Church Hospital Department Ministry
-    World War Day Week Year American British English French German Spanish Italian Chinese Japanese Indian Russian African
-    European Asian Latin Middle Supreme High Prime President Minister Congress Parliament Union Nations Google Facebook
-    Windows Internet""".split()
-)
+    Eastern Western Central Great United Los Las San Santa Saint Hong Saudi Sri Puerto Costa El La Le The Old Upper
+    Lower University College School Institute Academy Street Road Avenue Park River Lake Mount Ocean Sea Bay Island
+    Islands City State States Kingdom Republic House Court Committee Company Museum Library Church Hospital
+    Department Ministry World War Day Week Year American British English French German Spanish Italian Chinese
+    Japanese Indian Russian African European Asian Latin Middle Supreme High Prime President Minister Congress
+    Parliament Union Nations Google Facebook Windows Internet"""
+_NO_NAMES = frozenset(_WORDS.split())
 
 
 def contacts(text: str) -> Iterator[Remark]:
     """Addresses, telephone numbers and accounts."""
-    found: list[str] = []
+    found: dict[str, list[int]] = {}
     taken: list[tuple[int, int]] = []
     for what, pattern in _CONTACTS.items():
         for match in pattern.finditer(text):
             digits = sum(c.isdigit() for c in match[0])
             if what == "a telephone number" and digits not in _DIGITS:
                 continue
-            if any(start < match.end() and match.start() < end for start, end in taken):
-                continue
-            taken.append(match.span())
-            found.append(f"{what} at {match.start()}")
+            if not any(start < match.end() and match.start() < end for start, end in taken):
+                taken.append(match.span())
+                found.setdefault(what, []).append(match.start())
     if found:
-        yield Remark("contact-details", f"holds {_listed(found)}", _READ)
+        told = " and ".join(f"{what} ({_listed(places)})" for what, places in found.items())
+        yield Remark("contact-details", f"holds what looks like {told}", _READ)
 
 
 def names(text: str) -> list[int]:
@@ -65,11 +70,11 @@ def names(text: str) -> list[int]:
 
 def named(text: str) -> Iterator[Remark]:
     """What looks like names of persons."""
-    found = [f"at {start}" for start in names(text)]
+    found = names(text)
     if found:
         yield Remark("personal-name", f"seems to name persons ({_listed(found)})", _READ)
 
 
-def _listed(found: list[str]) -> str:
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return ", ".join(found[:_SHOWN]) + more
+def _listed(places: list[int]) -> str:
+    more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
+    return f"at {', '.join(map(str, places[:_SHOWN]))}{more}"

@@ -1,4 +1,4 @@
-"""Every text of a corpus, read once: against its record, by itself, and against all others.
+"""Every text of a corpus, read once: against its record, by itself, and against all others, those of before included.
 
 *Reads* ``corpus/<arm>/`` and ``private/``; a second time only the arms in which texts seem alike. *Writes* nothing.
 """
@@ -6,29 +6,50 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from penmark import canon, provenance, study
-from penmark.screening.contrast import Tally, contrasts, short
-from penmark.screening.findings import Findings
+from penmark.screening import persons
+from penmark.screening.confounds import SHORT_WORDS, contrasts, profiles, short
+from penmark.screening.earlier import Old
+from penmark.screening.edits import differs
+from penmark.screening.features import Case, Vocabulary
+from penmark.screening.findings import Findings, Where
+from penmark.screening.language import tools
 from penmark.screening.ledger import Entry, Ledger
 from penmark.screening.twins import Sketches, Twins, verified
-from penmark.screening.wording import characters, remarks
+from penmark.screening.wording import Remark, characters, echo, remarks
 from penmark.study import Study
-from penmark.text import edit_distance, fold, word_list, words
+from penmark.text import fold, words
 
+SAMPLE = 1000
+"""Texts of an arm by which arms are contrasted, at most; which ones follows from their ids."""
 _AGAIN = "Collect it again; texts and records are changed by `penmark collect` alone."
 _REPLACE = "Replace one of them, or let it stand: it is counted twice."
+_EXPOSED = "Replace it, or let it stand: a detector may have met the text before."
+_LANGUAGE = "A person reads it: correct the record, or replace the text."
 
 
 class Texts:
-    """The pass over all texts of a ledger."""
+    """The pass over all texts of a ledger. ``old`` gives the texts of before, each time it is called."""
 
-    def __init__(self, place: Study, ledger: Ledger, found: Findings, progress: Callable[[int], None]) -> None:
-        self._place, self._ledger, self._found, self._progress = place, ledger, found, progress
+    def __init__(
+        self,
+        place: Study,
+        ledger: Ledger,
+        found: Findings,
+        progress: Callable[[int], None],
+        old: Callable[[], Iterator[Old]] = lambda: iter(()),
+    ) -> None:
+        self._place, self._ledger, self._found, self._progress, self._old = place, ledger, found, progress, old
         self._arms = ledger.protocol.arms
         self._salts = provenance.salts(place)
-        self._tallies = {arm.name: Tally() for arm in self._arms}
+        self._vocabulary, self._totals = Vocabulary(), Counter[str]()
+        self._cases: dict[str, list[Case]] = {arm.name: [] for arm in self._arms}
+        self._named = Counter[str]()  # texts of an arm that seem to name persons
+        self._short: dict[str, list[int]] = {arm.name: [] for arm in self._arms}  # characters of its short texts
+        self._sampled = _sampled(ledger)
         self._twins, self._sketches = Twins(), Sketches()
         self._told: set[int] = set()  # positions whose text is not the one that was collected
         self._kept: dict[str, str] = {}  # by address: drafts, edited texts, parents
@@ -48,13 +69,17 @@ class Texts:
             self._one(position, raw)
             if number % 1000 == 0:
                 self._progress(number)
+        every = len(self._ledger.entries)
+        before = self._before(every)
         for position in sorted(missing - self._told):
             self._found.add("missing-text", self._ledger.entries[position].where, "its text is not there", _AGAIN)
         self._edits()
         self._children()
-        self._near()
-        short(self._arms, self._tallies, self._found)
-        contrasts(self._arms, self._tallies, self._found)
+        self._near(before)
+        self._persons()
+        short(self._short, self._totals, self._found)
+        profiles(self._arms, self._cases, self._totals, self._found)
+        contrasts(self._arms, self._cases, self._vocabulary.words, self._found)
 
     def _all(self, numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
         """Position and bytes of every text of some arms that has its address; others are told."""
@@ -94,22 +119,21 @@ class Texts:
 
     def _one(self, position: int, raw: bytes) -> None:
         entry = self._ledger.entries[position]
-        arm, where = self._arms[entry.number], entry.where
+        arm, where = self._arms[entry.number].name, entry.where
         try:
             text = raw.decode("utf-8")
         except UnicodeDecodeError as error:
             fact = f"its text is not UTF-8 (byte 0x{raw[error.start]:02x} at {error.start})"
             self._found.add("invalid-record", where, fact, _AGAIN)
             return
-        count, canonical = words(text), hashlib.sha256(canon.canonical_text(raw))
+        count, folded = words(text), fold(text)
+        digests = _digests(raw, folded)
         if count == 0:
             self._found.add("empty", where, "the text holds no word", "Replace it.", of_text=True)
-        self._measures(entry, (count, len(text), canonical.hexdigest()))
+        self._measures(entry, (count, len(text), digests[1].hex()))
         self._limits(entry, count)
-        for remark in remarks(text, arm.truth) if count else characters(text):
+        for remark in self._remarks(entry, text) if count else characters(text):
             self._found.add(remark.rule, where, remark.message, remark.remedy, of_text=True)
-        folded = fold(text)
-        digests = (hashlib.sha256(raw).digest(), canonical.digest(), hashlib.sha256(folded.encode()).digest())
         twin = self._twins.add(position, digests) if count else None
         if twin is not None:
             rule, fact, first = twin
@@ -117,7 +141,57 @@ class Texts:
         elif count:
             self._sketches.add(position, folded)
         if not where.hidden:
-            self._tallies[arm.name].add(text, count)
+            self._totals[arm] += 1
+            if count < SHORT_WORDS:
+                self._short[arm].append(len(text))
+            if position in self._sampled:
+                self._cases[arm].append(self._vocabulary.case(entry.unit, text, count))
+
+    def _remarks(self, entry: Entry, text: str) -> Iterator[Remark]:
+        """What the text shows, by itself and beside its record."""
+        arm = self._arms[entry.number]
+        yield from remarks(text, arm.truth)
+        if entry.prompt is not None:
+            yield from echo(text, entry.prompt)
+        if entry.published:
+            yield from persons.contacts(text)
+            if entry.attested:
+                yield from persons.named(text)
+            elif arm.truth == "human":
+                self._named[arm.name] += bool(persons.names(text))
+        language = tools().language
+        said = (entry.language or "").split("-")[0].lower()
+        read = language(text) if language is not None and said else None
+        if read is not None and read != said:
+            yield Remark("other-language", f"reads as {read}; its record says {entry.language}", _LANGUAGE)
+
+    def _persons(self) -> None:
+        for arm, count in self._named.items():
+            message = f"{count} of {self._totals[arm]} public texts seem to name persons (by their form, in English)"
+            remedy = "Public sources name people; a text about a private person is better left out."
+            if count:
+                self._found.add("personal-name", Where(arm), message, remedy)
+
+    def _before(self, start: int) -> list[str]:
+        """Take the sketches of the texts of before, from the position ``start`` on; what they are called."""
+        called: list[str] = []
+        hidden: list[bool] = []
+        for old in self._old():
+            text = old.raw.decode("utf-8", "replace")
+            folded = fold(text)
+            digests = _digests(old.raw, folded)
+            for fact, position in self._twins.like(digests):
+                self._seen(position, fact, old.name, old.hidden)
+            self._sketches.add(start + len(called), folded)
+            called.append(old.name)
+            hidden.append(old.hidden)
+        self._hidden = hidden
+        return called
+
+    def _seen(self, position: int, fact: str, name: str, hidden: bool) -> None:
+        where = self._ledger.entries[position].where
+        where = where._replace(hidden=where.hidden or hidden)
+        self._found.add("seen-before", where, f"{fact} {name}", _EXPOSED, of_text=True)
 
     def _measures(self, entry: Entry, measured: tuple[int, int, str]) -> None:
         """The record says what the text is; of a withheld one it says nothing."""
@@ -153,12 +227,8 @@ class Texts:
             if draft is None:
                 self._found.add("missing-text", where, f"its draft {edit.draft_sha256} is not there", _AGAIN)
             elif text is not None:
-                before = word_list(draft)
-                measured = edit_distance(before, word_list(text)), len(before)
-                if measured != (edit.words_changed, edit.draft_words):
-                    message = "{} of {} words changed is recorded; the texts give {} of {}"
-                    told = message.format(edit.words_changed, edit.draft_words, *measured)
-                    self._found.add("wrong-record", where, told, _AGAIN)
+                for rule, told in differs(edit, draft, text):
+                    self._found.add(rule, where, told, _AGAIN)
 
     def _children(self) -> None:
         """A text that was made from another document of the study: from that very text?"""
@@ -176,17 +246,51 @@ class Texts:
                 message = f"the prompt does not hold the text of the parent {child.parent} as it is in the corpus"
                 self._found.add("contradictory-provenance", child.entry.where, message, remedy)
 
-    def _near(self) -> None:
-        pairs = [pair for pair in self._sketches.candidates() if not self._related(*pair)]
+    def _near(self, before: list[str]) -> None:
+        every = len(self._ledger.entries)
+        pairs = [p for p in self._sketches.candidates() if p[0] < every and (p[1] >= every or not self._related(*p))]
         within = {position for pair in pairs for position in pair}
         if not within:
             return
-        numbers = sorted({self._ledger.entries[position].number for position in within})
-        texts = ((p, fold(raw.decode("utf-8", "replace"))) for p, raw in self._all(numbers) if p in within)
-        for one, other, share in verified(self._sketches, pairs, texts):
-            self._pair("near-duplicate", other, one, f"shares {share:.0%} of its five-word sequences with")
+        numbers = sorted({self._ledger.entries[position].number for position in within if position < every})
+        for one, other, share in verified(self._sketches, pairs, self._again(numbers, within)):
+            if other < every:
+                self._pair("near-duplicate", other, one, f"shares {share:.0%} of its five-word sequences with")
+            else:
+                told = f"shares {share:.0%} of its five-word sequences with"
+                self._seen(one, told, before[other - every], self._hidden[other - every])
+
+    def _again(self, numbers: list[int], within: set[int]) -> Iterator[tuple[int, str]]:
+        """Position and text of all that are held against another."""
+        for position, raw in self._all(numbers):
+            if position in within:
+                yield position, fold(raw.decode("utf-8", "replace"))
+        for position, old in enumerate(self._old(), len(self._ledger.entries)):
+            if position in within:
+                yield position, fold(old.raw.decode("utf-8", "replace"))
 
     def _related(self, one: int, other: int) -> bool:
         """True where one of them is said to be made of the other."""
         first, second = (self._ledger.entries[position].where.document for position in (one, other))
         return self._parent.get(first) == second or self._parent.get(second) == first
+
+
+def _digests(raw: bytes, folded: str) -> tuple[bytes, bytes, bytes]:
+    """Of the raw bytes, the canonical text, and the text with white space folded."""
+    forms = (raw, canon.canonical_text(raw), folded.encode())
+    one, other, third = (hashlib.sha256(form).digest() for form in forms)
+    return one, other, third
+
+
+def _sampled(ledger: Ledger) -> set[int]:
+    """The positions of the texts by which arms are contrasted: all, or of a large arm SAMPLE by a draw of their ids."""
+    arms: dict[int, list[int]] = {}
+    for position, entry in enumerate(ledger.entries):
+        arms.setdefault(entry.number, []).append(position)
+    chosen: set[int] = set()
+    for positions in arms.values():
+        if len(positions) > SAMPLE:
+            named = sorted(positions, key=lambda p: hashlib.sha256(ledger.entries[p].where.document.encode()).digest())
+            positions = named[:SAMPLE]
+        chosen.update(positions)
+    return chosen

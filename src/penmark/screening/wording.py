@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from penmark.records import Truth
+from penmark.screening.language import tools
 from penmark.text import fold
 
 
@@ -80,14 +81,25 @@ def characters(text: str) -> Iterator[Remark]:
         return
     if not unicodedata.is_normalized("NFC", text):
         yield Remark("not-nfc", "is not in Unicode's form NFC; its canonical digest is of another form", _STAY)
-    if _MIXED.search(text) is not None:
-        yield Remark("mixed-scripts", "Latin and Cyrillic letters stand in one word", _STAY)
-    broken = len(_MOJIBAKE.findall(text))
+    mixed = [name for name, pattern in _MIXED.items() if pattern.search(text) is not None]
+    if mixed:
+        yield Remark("mixed-scripts", f"Latin and {' and '.join(mixed)} letters stand in one word", _STAY)
+    known = tools().broken
+    broken = max(len(_MOJIBAKE.findall(text)), 0 if known is None else known(text))
     if broken:
         yield Remark("mojibake", f"looks {_times(broken)} like UTF-8 that was read in another encoding", _STAY)
 
 
-_MIXED = re.compile("[A-Za-z][\u0400-\u04ff]|[\u0400-\u04ff][A-Za-z]")
+# Of Greek letters only those that look Latin: a μ, a β or a Δ before a unit or a noun is no disguise.
+_GREEK = (
+    "\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
+    "\u03b1\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5"
+)
+_MIXED = {
+    "Cyrillic": re.compile("[A-Za-z][\u0400-\u04ff]|[\u0400-\u04ff][A-Za-z]"),
+    "Greek": re.compile(f"[A-Za-z]{{2}}[{_GREEK}]|[{_GREEK}][A-Za-z]{{2}}|[A-Za-z][{_GREEK}][A-Za-z]"),
+    "Armenian": re.compile("[A-Za-z][\u0530-\u058f]|[\u0530-\u058f][A-Za-z]"),
+}
 _MOJIBAKE = re.compile("[\u00c2\u00c3][\u0080-\u00bf]|\u00e2[\u0080-\u009f\u20ac]")
 
 _DEBRIS = {
@@ -98,7 +110,9 @@ _DEBRIS = {
     ),
     "markup": re.compile(
         r"</?(?:p|br|div|span|a|b|i|em|strong|ul|ol|li|h[1-6]|table|script|img)\b[^<>]{0,200}>|&(?:nbsp|amp|lt|gt|quot);"
-        r"|^#{1,6} \S|\*\*[^*\n]{1,200}\*\*|^```|\[[^\[\]\n]{1,80}\]\(https?:",
+        r"|^#{1,6} \S|\*\*[^*\n]{1,200}\*\*|^```|\[[^\[\]\n]{1,80}\]\(https?:|<!--|\[\[[^\[\]\n]{1,200}\]\]"
+        r"|\{\{[^{}\n]{1,200}\}\}|^={2,5} ?[^=\n]{1,80}={2,5}$|^\|.{0,200}\|[ \t]*$|^[ \t]*(?:[-*_] ?){3,20}[ \t]*$|&#\d{2,5};"
+        r"|\\(?:textbf|emph|cite|section|begin)\{",
         re.IGNORECASE | re.MULTILINE,
     ),
     "boilerplate": re.compile(
@@ -114,13 +128,13 @@ _DEBRIS = {
 # Without any of these a pattern cannot match: most texts are spared the search.
 _HINTS = {
     "chat-residue": (" model", "cutoff", "cut-off", "<|", "inst]", ":contentreference", "search"),
-    "markup": ("<", "&", "#", "**", "```", "]("),
+    "markup": ("<", "&", "#", "**", "`" * 3, "](", "[[", "{{", "==", "|", "---", "***", "___", "- - ", "* * ", "\\"),
     "boilerplate": ("cookie", "content", "newsletter", "rights reserved"),
     "placeholder": ("[", "@"),
 }
 _FOUND = {
     "chat-residue": "words or tokens of a chat interface",
-    "markup": "HTML or Markdown marks",
+    "markup": "HTML, Markdown or wiki marks",
     "boilerplate": "words that web pages put around a text",
     "placeholder": "marks that stand for something else",
 }
@@ -129,10 +143,12 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _REFUSAL = re.compile(
-    r"\bI(?:'m|’m| am) (?:sorry|unable to)\b"
-    r"|\bI (?:can't|can’t|cannot|can not|won't|won’t) (?:help|assist|fulfil|provide|write|comply)",
+    r"\bI(?:'m|’m| am) (?:sorry|unable to|not able to|afraid I can)\b|\bI (?:must|have to) (?:decline|refuse)\b"
+    r"|\bI (?:can't|can’t|cannot|can not|won't|won’t) (?:help|assist|fulfil|provide|write|comply|do that|create|generate)",
     re.IGNORECASE,
 )
+_RUN = 8
+_PLAIN = re.compile(r"[^\W_]+")
 _ERROR = re.compile(
     r"(?:network error|internal server error|service unavailable|bad gateway|gateway time-?out|too many requests"
     r"|rate limit (?:reached|exceeded)|an error occurred|something went wrong|undefined|null|none|nan)\b.{0,120}",
@@ -155,6 +171,18 @@ def _chat(text: str) -> Iterator[Remark]:
         yield Remark("chat-residue", "begins like an answer in a chat", _PERSON)
     if _REFUSAL.search(text, 0, 400) is not None:
         yield Remark("refusal", "reads like a refusal near its beginning; it may be a letter", _PERSON)
+
+
+def echo(text: str, prompt: str) -> Iterator[Remark]:
+    """Eight words of the prompt, or all of a shorter one, in the same order in the text that it asked for."""
+    asked, said = _PLAIN.findall(prompt.lower()), _PLAIN.findall(text.lower())
+    run = min(_RUN, len(asked))
+    if run < 3:
+        return
+    known = set(zip(*(asked[i:] for i in range(run)), strict=False))
+    again = sum(words in known for words in zip(*(said[i:] for i in range(run)), strict=False))
+    if again:
+        yield Remark("prompt-echo", f"{run} words of its prompt in a row, {_times(again)}", _PERSON)
 
 
 def _repetition(text: str) -> Iterator[Remark]:

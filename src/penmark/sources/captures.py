@@ -104,6 +104,8 @@ def found(capture: Capture, locator: Mapping[str, str]) -> Found:
     try:
         made = page(capture)
     except Unfit as error:
+        if error.kind == "digest":
+            return Found(canon.sha256(capture.body), day(capture.at), None, error.fact)
         raise PenmarkError(error.fact) from None
     here, there = prose.extractor(), locator.get("extractor", "an extractor that the record does not name")
     if here != there:

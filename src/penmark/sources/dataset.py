@@ -155,7 +155,8 @@ def _cells(source: Iterator[Row], known: Recipe, part: Part, given: dict[str, st
         chosen = all(row.cells.get(one.column) in one.among for one in part.where)
         cells = {n: v for n, v in row.cells.items() if n in used or "recipe" not in given}
         cells |= {f"={name}": table.get(row.cells.get(columns[name], ""), "") for name, table in means.items()}
-        cells |= {_CHOSEN: "yes" if chosen else "no", _ID: row.cells.get(_ID, f"{known.name}-{position:06d}")}
+        own = row.cells.get(_ID) or (row.cells.get("id") if "recipe" not in given else None)
+        cells |= {_CHOSEN: "yes" if chosen else "no", _ID: own or f"{known.name}-{position:06d}"}
         if part.each is None or not chosen:
             yield Row(row.place, {_TEXT: ""} | cells if part.each is not None else cells)
             continue

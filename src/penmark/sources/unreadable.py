@@ -7,6 +7,7 @@ under review) would be laid at the author's door, so nothing is converted here.
 
 from __future__ import annotations
 
+import html
 import io
 import re
 import zipfile
@@ -51,7 +52,7 @@ def _packed(raw: bytes) -> tuple[str, str]:
     changes = len(_REVISED.findall(main))
     if changes == 0:
         return "is a Word document", _SAVE
-    people = sorted({name.decode("utf-8", "replace") for name in _REVIEWER.findall(main) if name})
+    people = sorted({html.unescape(name.decode("utf-8", "replace")) for name in _REVIEWER.findall(main) if name})
     by = f" (by {', '.join(people)})" if people else ""
     return (
         f"is a Word document with {changes} pending revisions{by}: which words are its text is not decided",

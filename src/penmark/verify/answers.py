@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from penmark import canon, cards, evidence, journal, reading, study
+from penmark import __version__, canon, cards, evidence, journal, reading, study
 from penmark.errors import PenmarkError
 from penmark.records import Card
 from penmark.verify import packed, texts
@@ -55,6 +55,8 @@ def answers(
             if found.equal(f"evidence/{name} for {where}", digest, row["evidence_sha256"], _CHANGED):
                 text = published.text(at) if card.answer.text is not None else None
                 _answer(where, row, card, there.body, text, found)
+                if text is not None and not known.attested[at] and _ours(one):
+                    _remark(where, row, card, there.body, text, found)
     if next(kept, None) is not None:
         found.failed(f"evidence/{name}", "answers without a reading", "one answer a reading", _CHANGED)
 
@@ -76,6 +78,19 @@ def _answer(where: str, row: dict[str, Any], card: Card, body: bytes, text: str 
     if other or (text is not None and row["reason"] == reading.OTHER_TEXT):
         expected_reason = reading.OTHER_TEXT if other else "the text that was sent is echoed"
         found.equal(f"{where} (reason)", row["reason"], expected_reason, "What was scanned is another text.")
+
+
+def _ours(one: journal.Journal) -> bool:
+    """True where this release wrote the journal: what is worth a remark is not part of the format."""
+    return all(start["software"] == f"penmark {__version__}" for start in one.starts)
+
+
+def _remark(where: str, row: dict[str, Any], card: Card, body: bytes, text: str, found: Found) -> None:
+    """An answered reading has the remark that its raw answer calls for."""
+    judged = reading.judge(card, body, text)
+    if judged.state == row["state"] == "answered":
+        said = reading.remarked(judged, card, body, text).reason
+        found.equal(f"{where} (reason)", row["reason"], said, "The remark is not what the answer shows.")
 
 
 def _echoed(card: Card, body: bytes) -> str:

@@ -1,0 +1,140 @@
+"""Fetched again and compared: what is the same, what is not, and what nobody can say."""
+
+import json
+
+import pytest
+
+from penmark.cli import invoke
+from penmark.collecting import collect
+from penmark.collecting.rechecking import archived, recheck, refinding
+from penmark.errors import PenmarkError, ServiceError, UsageError
+from penmark.plugins import Found, source
+from penmark.records import Document
+from tests.sources.web import Archive, Entry, Kept, page, served, warc
+
+ONE, TWO = "https://example.org/one", "https://example.org/two"
+
+
+class Refinder:
+    """Says of each document what a test wants."""
+
+    def __init__(self, **found):
+        self.found = found
+
+    def again(self, locator):
+        said = self.found[locator["name"]]
+        if isinstance(said, Exception):
+            raise said
+        return said
+
+
+def document(corpus, identity, **locator):
+    made = corpus(corpus.arm("A", "human"))
+    given = {f"locator.{key}": value for key, value in locator.items()}
+    made.collect("A", corpus.draft(identity, "words", evidence_sha256="a" * 64, **given))
+    (one,) = made.documents("A")
+    return Document.model_validate_json(json.dumps(one))
+
+
+def test_every_outcome(corpus):
+    known = document(corpus, "x", by="test", name="x")
+    cases = {
+        ("a" * 64, "2020-05-01", b"words", ""): ("same", ""),
+        ("b" * 64, "2020-05-01", b"words", ""): (
+            "differs",
+            f"what is kept there has the SHA-256 {'b' * 64}, the record says {'a' * 64}",
+        ),
+        ("a" * 64, "2021-05-01", b"words", ""): ("differs", "is of 2021-05-01, the record says 2020-05-01"),
+        ("a" * 64, "2020-05-01", None, "another extractor"): (
+            "not compared",
+            "the kept copy is the same; another extractor",
+        ),
+        PenmarkError("gone", remedy="Look."): ("not found", "gone (Look.)"),
+        ServiceError("down"): ("no answer", "down"),
+    }
+    for said, expected in cases.items():
+        found = said if isinstance(said, Exception) else Found(*said)
+        assert list(recheck([known], lambda name, found=found: Refinder(x=found))) == [("x", *expected)]
+    (other,) = recheck([known], lambda name: Refinder(x=Found("a" * 64, "2020-05-01", b"other words", "")))
+    assert other.outcome == "differs"
+    assert other.fact.startswith("gives a text with the SHA-256 ")
+
+
+def test_documents_without_a_locator_and_of_other_kinds(corpus):
+    made = corpus(corpus.arm("A", "human"), corpus.arm("C", "ai"))
+    made.collect("A", corpus.draft("x", "words"))
+    made.collect("C", corpus.draft("y", "words", kind="generated"))
+    (one,) = recheck(archived(made.place.root, "A"), refinding({}))
+    assert (one.outcome, one.fact[:25]) == ("not compared", "its record has no locator")
+    assert list(recheck(archived(made.place.root, "C"), refinding({}))) == []
+    with pytest.raises(UsageError, match=r"no document of the arm a"):
+        archived(made.place.root, "a")
+    with pytest.raises(UsageError, match="there is no study here"):
+        archived(made.place.root / "corpus", "A")
+    with pytest.raises(UsageError, match="the source folder cannot fetch a text again"):
+        refinding({"path": str(made.place.root)})("folder")
+
+
+def test_from_a_study_and_from_a_bundle_by_anyone(corpus, tmp_path, capsys):
+    made = corpus(corpus.arm("A", "human"), corpus.arm("W", "human", 1))
+    (tmp_path / "list.txt").write_text(f"{ONE}\n{TWO}\n")
+    (tmp_path / "crawl.warc.gz").write_bytes(warc(Entry("https://example.net/w"), packed=True))
+    kept = [Kept(ONE, "20200501120000"), Kept(TWO, "20210501120000", page(note="Two."))]
+    with served(Archive(*kept)) as archive:
+        options = [part for name, value in archive.options.items() for part in ("--option", f"{name}={value}")]
+        study = ["-C", str(made.place.root), "collect"]
+        assert invoke([*study, "A", "--from", "web-archive", "--path", str(tmp_path / "list.txt"), *options]) == 0
+        crawl = ["--path", str(tmp_path), "--option", "archive=a crawl"]
+        assert invoke([*study, "W", "--from", "warc", *crawl]) == 0
+        assert "1 added" in capsys.readouterr().out
+        # A bundle has the records and nothing else of the study.
+        bundle = tmp_path / "bundle"
+        bundle.mkdir()
+        lines = b"".join((made.place.documents(arm)).read_bytes() for arm in ("A", "W"))
+        (bundle / "manifest.jsonl").write_bytes(b'{"kind":"manifest"}\n' + lines)
+        for folder in (made.place.root, bundle):
+            assert invoke(["-C", str(folder), "collect", "A", "--recheck", *options]) == 0
+            assert capsys.readouterr().out == "A: 2 documents rechecked: 2 same\n"
+            assert invoke(["-C", str(folder), "collect", "W", "--recheck", "--path", str(tmp_path)]) == 0
+            assert capsys.readouterr().out == "W: 1 documents rechecked: 1 same\n"
+        archive.kept[1] = Kept(TWO, "20210501120000", page(note="Rewritten."))
+        assert invoke(["-C", str(bundle), "collect", "A", "--recheck", "--json", *options]) == 1
+        assert '"outcome": "differs"' in capsys.readouterr().out
+        assert invoke(["-C", str(bundle), "collect", "A", "--recheck", *options]) == 1
+        out = capsys.readouterr().out
+        assert "differs: what is kept there has the SHA-256" in out
+        assert out.endswith("A: 2 documents rechecked: 1 same, 1 differs\n")
+        archive.kept.pop()
+        assert invoke(["-C", str(bundle), "collect", "A", "--recheck", *options]) == 1
+        assert "not found: the archive answers for 2021-05-01 with status 404" in capsys.readouterr().out
+        archive.before = [("/web", 503, {"Retry-After": "9999"}, b"")] * 2
+        assert invoke(["-C", str(bundle), "collect", "A", "--recheck", *options]) == 3
+        assert "2 no answer" in capsys.readouterr().out
+    before = (bundle / "manifest.jsonl").read_bytes()
+    with pytest.raises(UsageError, match="which arm is to be rechecked"):
+        invoke(["-C", str(bundle), "collect", "--recheck"])
+    # Whoever asks nobody in particular asks no address that only the bundle names.
+    assert invoke(["-C", str(bundle), "collect", "A", "--recheck", "--option", "contact=me"]) == 1
+    assert "if you mean to ask there" not in capsys.readouterr().err
+    assert (bundle / "manifest.jsonl").read_bytes() == before
+
+
+def test_another_version_of_the_extractor(corpus, tmp_path, monkeypatch):
+    made = corpus(corpus.arm("A", "human", 1))
+    (tmp_path / "list.txt").write_text(ONE)
+    with served(Archive(Kept(ONE, "20200501120000"))) as archive:
+        plugin = source("web-archive")({**archive.options, "path": str(tmp_path / "list.txt")})
+        collect(made.place, made.protocol, "A", plugin, lambda n: None)
+        monkeypatch.setattr("penmark.sources.prose.extractor", lambda: "trafilatura 99.0")
+        (one,) = recheck(archived(made.place.root, "A"), refinding(archive.options))
+    assert one.outcome == "not compared"
+    assert "the kept copy is the same; its text was extracted by trafilatura 2" in one.fact
+
+
+def test_notes_of_a_source_are_told(corpus, tmp_path, capsys):
+    made = corpus(corpus.arm("W", "human", 1))
+    entries = (Entry("https://example.net/w"), Entry("https://example.net/x", b"{}", mime="application/json"))
+    (tmp_path / "crawl.warc").write_bytes(warc(*entries, packed=False))
+    crawl = ["--from", "warc", "--path", str(tmp_path), "--option", "archive=a crawl"]
+    assert invoke(["-C", str(made.place.root), "collect", "W", *crawl]) == 0
+    assert "note: W: 1 records left out: no HTML" in capsys.readouterr().err

