@@ -27,12 +27,65 @@ from penmark.sources import captures, warc_files
 from penmark.sources.captures import Capture
 from penmark.sources.warc_files import Record, Wanted
 
-WORDS = (
-    "the of and to a in that it was he for on with as his they be at one have this from or had by word but not what all "
-    "were when your can said there use each which she do how their will up other about out many then them these some her "
-    "would make like him into time has look two more write go see number no way could people my than first water been call "
-    "who oil its now find long down day did get come made may part over new sound take only little work know place year"
-).split()
+WORDS = [
+    *(
+        "the",
+        "of",
+        "and",
+        "to",
+        "a",
+        "in",
+        "that",
+        "it",
+        "was",
+        "he",
+        "for",
+        "on",
+        "with",
+        "as",
+        "his",
+        "they",
+        "be",
+        "at",
+    ),
+    *(
+        "one",
+        "have",
+        "this",
+        "from",
+        "or",
+        "had",
+        "by",
+        "but",
+        "not",
+        "what",
+        "all",
+        "were",
+        "when",
+        "your",
+        "can",
+        "said",
+    ),
+    *(
+        "there",
+        "use",
+        "each",
+        "which",
+        "she",
+        "how",
+        "their",
+        "will",
+        "up",
+        "other",
+        "about",
+        "out",
+        "many",
+        "then",
+        "them",
+    ),
+    *("some", "would", "make", "like", "into", "time", "look", "two", "more", "write", "see", "number", "way", "could"),
+    *("people", "water", "find", "long", "down", "day", "get", "come", "made", "may", "part", "over", "new", "sound"),
+]
 HOSTS = 20
 ROUNDS = 5
 

@@ -247,6 +247,12 @@ class Detector(Record):
     settings: dict[str, str] = {}
     rule: Rule | None = None
 
+    @model_validator(mode="after")
+    def _no_shard(self) -> Detector:
+        if re.search(r"\.[0-9]+of[0-9]+$", self.name):
+            raise ValueError(f"{self.name} reads like a shard of another detector: leave out the ending")
+        return self
+
 
 class Window(Record):
     """The dates, both inclusive, between which the scan happens."""

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.sources.web import Archive, Entry, Kept, page, served, warc
 
 from penmark.cli import invoke
 from penmark.collecting import collect
@@ -10,7 +11,6 @@ from penmark.collecting.rechecking import archived, recheck, refinding
 from penmark.errors import PenmarkError, ServiceError, UsageError
 from penmark.plugins import Found, source
 from penmark.records import Document
-from tests.sources.web import Archive, Entry, Kept, page, served, warc
 
 ONE, TWO = "https://example.org/one", "https://example.org/two"
 

@@ -505,3 +505,36 @@ def test_the_protocol_may_let_a_lost_question_be_asked_again(tmp_path, keyed, mo
     assert document["provenance"]["attempt"] == 2
     with pytest.raises(PenmarkError):
         list(exchanges.read(corpus.place.arm("C") / EDITION, "exchanges", "f" * 64))
+
+
+def test_cut_at_any_line_it_goes_on_and_nothing_is_sent_twice(tmp_path, keyed):
+    """As after a crash: the file ends after any of its lines, or in the middle of one."""
+    with provider("openai", moody) as there:
+        keyed(there)
+        corpus = study(tmp_path, generation(model(there, "m"), attempts=9), documents=8, human=9)
+        run(corpus)
+        path = corpus.place.arm("C") / EDITION / "exchanges-0001.jsonl"
+        whole = path.read_bytes().splitlines(keepends=True)
+        for cut in range(len(whole)):
+            torn = whole[cut][: len(whole[cut]) // 2] if cut % 2 else b""
+            path.write_bytes(b"".join(whole[:cut]) + torn)
+            assert run(corpus).counts()["accepted"] == 8
+            requests = Counter((line["document"], line["turn"]) for line in lines(corpus, "sent"))
+            assert set(requests.values()) == {1}
+            before = [own for d in taken(corpus) for own in d["provenance"].get("rejected_before", [])]
+            lost = cut > 0 and b'"kind":"sent"' in whole[cut - 1]
+            assert [own["gates"] for own in before].count(["in doubt"]) == lost
+            for file in corpus.place.arm("C").glob("*.*"):
+                file.unlink()  # what was collected is another text in some of the rounds
+
+
+def test_no_file_holds_the_key_even_where_the_provider_repeats_it(tmp_path, keyed):
+    with provider("openai", behaviours=[Behaviour("echo key", times=None)]) as there:
+        keyed(there)
+        corpus = study(tmp_path, generation(model(there, "m")), documents=4)
+        run(corpus)
+        assert len(taken(corpus)) == 4
+        key = there.keys["key"].encode()
+    held = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert any(b"[hidden]" in path.read_bytes() for path in held)
+    assert not any(key in path.read_bytes() for path in held)

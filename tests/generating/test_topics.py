@@ -31,7 +31,9 @@ def topics(corpus):
 @pytest.fixture
 def there(monkeypatch):
     def writes(prompt, number):
-        return Reply(f" a draft about {prompt.split()[10]}\n") if prompt.startswith("Say in one line") else composed(prompt)
+        return (
+            Reply(f" a draft about {prompt.split()[9]}\n") if prompt.startswith("Say in one line") else composed(prompt)
+        )
 
     with provider("openai", writes) as double:
         monkeypatch.setenv("KEY_OF_OPENAI", double.keys["key"])

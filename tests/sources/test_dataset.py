@@ -6,6 +6,7 @@ import hashlib
 import json
 
 import pytest
+from tests.sources.web import drained
 
 from penmark import provenance
 from penmark.collecting.entry import entry
@@ -18,7 +19,9 @@ ARCHIVE = {"archive": "doi:10.1234/x", "licence": "CC0"}
 
 
 def gather(path, arm="A", **options):
-    return list(source("dataset")({"path": str(path), **{k.replace("__", "."): v for k, v in options.items()}}).gather(arm))
+    return list(
+        source("dataset")({"path": str(path), **{k.replace("__", "."): v for k, v in options.items()}}).gather(arm)
+    )
 
 
 def sha256(path):
@@ -144,19 +147,42 @@ def test_recipes_on_small_files_of_their_form(tmp_path):
     raid = tmp_path / "train_none.csv"
     with raid.open("w", newline="") as file:
         out = csv.writer(file)
-        out.writerow("id adv_source_id source_id model decoding repetition_penalty attack domain title prompt generation".split())
-        out.writerow(["h1", "h1", "h1", "human", "", "", "none", "abstracts", "T", "", "A human abstract."])
-        out.writerow(["m1", "m1", "h1", "gpt4", "greedy", "no", "none", "news", "T", "Write news.", "AI news."])
-        out.writerow(["m2", "m1", "h1", "gpt4", "greedy", "no", "synonym", "news", "T", "Write news.", "AI tidings."])
+        out.writerow(
+            [
+                "id",
+                "source_id",
+                "model",
+                "decoding",
+                "repetition_penalty",
+                "attack",
+                "domain",
+                "title",
+                "prompt",
+                "generation",
+            ]
+        )
+        out.writerow(["h1", "h1", "human", "", "", "none", "abstracts", "T", "", "A human abstract."])
+        out.writerow(["m1", "h1", "gpt4", "greedy", "no", "none", "news", "T", "Write news.", "AI news."])
+        out.writerow(["m2", "h1", "gpt4", "greedy", "no", "synonym", "news", "T", "Write news.", "AI tidings."])
     (one,) = gather(raid, "human", recipe="raid")
-    assert (one.id, one.text, one.fields["register"], one.fields["source"]) == ("h1", b"A human abstract.", "academic", "abstracts")
+    assert (one.id, one.text) == ("h1", b"A human abstract.")
+    assert (one.fields["register"], one.fields["source"]) == ("academic", "abstracts")
     assert (one.provenance["evidence_date"], one.provenance["grade"]) == ("2024-05-13", "stated")
     (one,) = gather(raid, "ai", recipe="raid")
     made = provenance.from_row(one.provenance, "x")
-    assert (made.model, made.settings, made.matched) == ("gpt4", {"decoding": "greedy", "repetition_penalty": "no"}, "h1")
+    assert (made.model, made.settings, made.matched) == (
+        "gpt4",
+        {"decoding": "greedy", "repetition_penalty": "no"},
+        "h1",
+    )
 
     hc3 = tmp_path / "all.jsonl"
-    row = {"question": "Why?", "human_answers": ["Because; of this.", "No."], "chatgpt_answers": ["As…"], "source": "finance"}
+    row = {
+        "question": "Why?",
+        "human_answers": ["Because; of this.", "No."],
+        "chatgpt_answers": ["As…"],
+        "source": "finance",
+    }
     hc3.write_text(json.dumps(row) + "\n" + json.dumps(row | {"human_answers": []}) + "\n")
     found = gather(hc3, "human", recipe="hc3")
     assert [(d.id, d.text, d.fields["topic"], d.fields["register"]) for d in found] == [
@@ -239,11 +265,10 @@ def test_ten_thousand_documents_with_one_broken_row(tmp_path):
     lines = [json.dumps({"id": f"d{n}", "text": f"Text {n}."}) for n in range(10_000)]
     lines[7_777] = lines[7_777][:-4]
     path.write_text("\n".join(lines) + "\n")
-    got = []
-    with pytest.raises(FaultsError, match=r"set\.jsonl:7778: is not valid JSON") as caught:
-        for draft in source("dataset")({"path": str(path), "sha256": sha256(path), **ARCHIVE}).gather("A"):
-            got.append(draft.id)
-    assert len(caught.value.faults) == 1
+    options = {"path": str(path), "sha256": sha256(path), **ARCHIVE}
+    got, faults = drained(source("dataset")(options).gather("A"))
+    assert [fault.place for fault in faults] == [f"{path}:7778"]
+    assert faults[0].fact.startswith("is not valid JSON")
     assert len(got) == 9_999
 
 
@@ -259,11 +284,8 @@ def test_a_page_that_was_modified_later_is_no_proof(tmp_path):
         "3,Three.,archived,2020-05-01,2024-02-02\n"
     )
     constants = {"kind": "archive", "source": "https://example.org", "archive": "x", "licence": "CC0"}
-    got = []
-    with pytest.raises(FaultsError) as caught:
-        for draft in source("table")({"path": str(path), **constants}).gather("A"):
-            got.append((draft.id, "modified" in draft.provenance))
-    assert [str(fault).split("\n")[0].rpartition("pages.csv")[2] for fault in caught.value.faults] == [
+    got, faults = drained(source("table")({"path": str(path), **constants}).gather("A"))
+    assert [str(fault).split("\n")[0].rpartition("pages.csv")[2] for fault in faults] == [
         ":2: is said to be of 2019-05-01, and was modified on 2024-02-02"
     ]
-    assert got == [("2", False), ("3", False)]
+    assert [(draft.id, "modified" in draft.provenance) for draft in got] == [("2", False), ("3", False)]

@@ -3,10 +3,10 @@
 import sys
 
 import pytest
+from tests.sources.web import FRENCH
 
 from penmark.errors import ServiceError
 from penmark.sources import extra, prose
-from tests.sources.web import FRENCH
 
 
 def test_a_missing_package(monkeypatch):

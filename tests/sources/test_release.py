@@ -7,11 +7,11 @@ import tarfile
 import zipfile
 
 import pytest
+from tests.sources.web import Archive, served
 
 from penmark import provenance
 from penmark.errors import FaultsError, PenmarkError, UsageError
 from penmark.plugins import source
-from tests.sources.web import Archive, served
 
 WHEEL = {"pkg/notes.md": b"Notes.\r\n", "pkg/code.py": b"x = 1", "README.txt": "Für alle.\n".encode()}
 
@@ -107,7 +107,10 @@ def test_members_that_are_no_texts_and_files_that_are_no_releases(tmp_path):
     path = packed(tmp_path, members=WHEEL | {"a.md": b"%PDF-1.4", "b.txt": b"{\\rtf1"})
     with pytest.raises(FaultsError) as caught:
         gather(path)
-    assert [str(f).split("\n")[0].partition(": ")[2] for f in caught.value.faults] == ["a.md: is a PDF", "b.txt: is RTF"]
+    assert [str(f).split("\n")[0].partition(": ")[2] for f in caught.value.faults] == [
+        "a.md: is a PDF",
+        "b.txt: is RTF",
+    ]
     with pytest.raises(FaultsError, match="no member of it is named"):
         gather(packed(tmp_path), files="*.rst")
     (tmp_path / "text.tar.gz").write_text("no archive")

@@ -4,25 +4,20 @@ import gzip
 import hashlib
 
 import pytest
+from tests.sources.web import ENGLISH, FRENCH, Archive, Entry, drained, page, record, served, sha1, warc
 
 from penmark import provenance
-from penmark.errors import FaultsError, PenmarkError, UsageError
+from penmark.errors import PenmarkError, UsageError
 from penmark.plugins import source
 from penmark.sources import payloads, prose
-from tests.sources.web import ENGLISH, FRENCH, Archive, Entry, page, record, served, sha1, warc
 
 GOOD = Entry("https://news.example.org/a")
 
 
 def run(path, **options):
     plugin = source("warc")({"path": str(path), "archive": "a crawl", **options})
-    drafts, faults = [], []
-    try:
-        for draft in plugin.gather("A"):
-            drafts.append(draft)
-    except FaultsError as error:
-        faults = [str(fault).split("\n")[0] for fault in error.faults]
-    return drafts, faults, plugin.notes
+    drafts, faults = drained(plugin.gather("A"))
+    return drafts, [str(fault).split("\n")[0] for fault in faults], plugin.notes
 
 
 def write(tmp_path, *entries, name="crawl.warc.gz"):
@@ -35,7 +30,9 @@ def write(tmp_path, *entries, name="crawl.warc.gz"):
 def test_a_record_with_its_place(tmp_path, name):
     other = Entry("https://example.net/b", page(note="other"), at="2021-12-31T23:59:59Z")
     path = write(tmp_path, Entry("x", b"", kind="warcinfo"), other, GOOD, name=name)
-    drafts, faults, notes = run(path, address="https://crawl.example.org/files", domain="example.org", register="casual")
+    drafts, faults, notes = run(
+        path, address="https://crawl.example.org/files", domain="example.org", register="casual"
+    )
     assert (faults, notes) == ([], [])
     (one,) = drafts
     offset = warc(Entry("x", b"", kind="warcinfo"), other, packed=name.endswith(".gz"))
@@ -196,7 +193,7 @@ def test_a_file_cut_at_its_end(tmp_path, name, cut):
     raw = path.read_bytes()
     path.write_bytes(raw[:-cut])
     for options in ({}, {"domain": "example.net"}):  # told whether or not the last record is wanted
-        drafts, faults, _ = run(path, **options)
+        _, faults, _ = run(path, **options)
         assert len(faults) == 1, (cut, faults)
         assert "cut" in faults[0] or "is broken" in faults[0] or "lacks" in faults[0]
     assert len(run(path)[0]) <= 3

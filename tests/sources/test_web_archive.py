@@ -4,13 +4,13 @@ import gzip
 import hashlib
 
 import pytest
+from tests.sources.web import ENGLISH, FRENCH, Archive, Kept, drained, page, served, sha1
 
 from penmark import provenance
 from penmark.errors import FaultsError, PenmarkError, ServiceError, UsageError
 from penmark.plugins import source
 from penmark.sources import prose
 from penmark.sources.asking import Asker
-from tests.sources.web import ENGLISH, FRENCH, Archive, Kept, page, served, sha1
 
 URL = "https://example.org/news/2019/bridge?id=7&x=a b".replace(" ", "%20")
 
@@ -111,10 +111,8 @@ def test_every_reason_by_name_in_one_pass(tmp_path):
         plugin = source("web-archive")
         path = tmp_path / "list.txt"
         path.write_text("\n".join([*urls, url("good"), "not an address", "ftp://example.org/x", url("nothing")]))
-        drafts = []
-        with pytest.raises(FaultsError) as caught:
-            drafts.extend(plugin({**archive.options, "path": str(path), "language": "en"}).gather("A"))
-    told = {f"{fault.place.rpartition(':')[2]}": fault.fact for fault in caught.value.faults}
+        drafts, found = drained(plugin({**archive.options, "path": str(path), "language": "en"}).gather("A"))
+    told = {f"{fault.place.rpartition(':')[2]}": fault.fact for fault in found}
     expected = {
         "1": "the only capture is no page; the first, of 2020-01-01, is a redirect",
         "2": "is an answer with status 404",
@@ -189,7 +187,9 @@ def test_robots_are_respected(tmp_path):
     robots = b"User-agent: other\nAllow: /\n\nUser-agent: *\nUser-agent: penmark\nDisallow: /web/*id_\n"
     with (
         served(Archive(Kept(URL, "20200501120000"), robots=robots)) as archive,
-        pytest.raises(ServiceError, match=r"robots\.txt asks programs not to fetch /web/20200501120000id_/.*\(line 6\)"),
+        pytest.raises(
+            ServiceError, match=r"robots\.txt asks programs not to fetch /web/20200501120000id_/.*\(line 6\)"
+        ),
     ):
         gather(archive, tmp_path)
     assert [path.partition("?")[0] for path in archive.asked] == ["/robots.txt", "/cdx"]

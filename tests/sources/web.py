@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
+from penmark.errors import Fault, FaultsError
+
 ENGLISH = [
     "The committee met in the old town hall on a wet evening in March, and nobody expected the argument to last so long.",
     "Three of the members had read the report; the others had brought umbrellas and opinions about the bridge.",
@@ -25,11 +27,22 @@ ENGLISH = [
     "It was decided that the bridge would stay, that the road would be mended, and that the matter was closed.",
 ]
 FRENCH = [
-    "Le comité s'est réuni dans l'ancien hôtel de ville un soir pluvieux de mars, et personne ne pensait que la dispute durerait.",
+    "Le comité s'est réuni dans l'ancien hôtel de ville un soir pluvieux de mars, et l'on croyait que la dispute durerait peu.",
     "Trois des membres avaient lu le rapport; les autres avaient apporté des parapluies et des avis sur le pont.",
     "Quand on a enfin voté, le président a demandé que l'on allume les lampes et il a compté les mains lui-même.",
     "On a décidé que le pont resterait, que la route serait réparée et que l'affaire était close pour de bon.",
 ]
+
+
+def drained(drafts: Iterator[Any]) -> tuple[list[Any], list[Fault]]:
+    """What a source yields, and the faults that it raises at the end."""
+    found = []
+    try:
+        for draft in drafts:
+            found.append(draft)
+    except FaultsError as error:
+        return found, list(error.faults)
+    return found, []
 
 
 def page(sentences: list[str] = ENGLISH, title: str = "The bridge", note: str = "") -> bytes:
@@ -102,12 +115,21 @@ class Archive:
         rows = sorted(rows, key=lambda k: k.at)[: int(query["limit"][0])]
         if self.form == "pywb":
             listed = [
-                {"urlkey": "x", "timestamp": k.at, "url": k.url, "mime": k.mime, "status": str(k.status), "digest": k.stated}
+                {
+                    "urlkey": "x",
+                    "timestamp": k.at,
+                    "url": k.url,
+                    "mime": k.mime,
+                    "status": str(k.status),
+                    "digest": k.stated,
+                }
                 for k in rows
             ]
             return b"".join(json.dumps(row).encode() + b"\n" for row in listed)
         header = ["urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length"]
-        table = [["x", k.at, k.url, k.mime, "-" if k.mime == "warc/revisit" else str(k.status), k.stated, "9"] for k in rows]
+        table = [
+            ["x", k.at, k.url, k.mime, "-" if k.mime == "warc/revisit" else str(k.status), k.stated, "9"] for k in rows
+        ]
         return json.dumps([header, *table] if table else []).encode()
 
     def _replay(self, rest: str) -> tuple[int, dict[str, str], bytes]:

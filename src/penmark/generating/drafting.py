@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from penmark import __version__, plugins, reading, study
 from penmark.errors import ServiceError, UsageError
@@ -26,7 +26,7 @@ from penmark.generating.pool import Lender
 from penmark.generating.purse import Purse
 from penmark.generating.rules import Files, Rules
 from penmark.generating.standing import Standing
-from penmark.generating.topics import Topic
+from penmark.generating.topics import By, Topic
 from penmark.plugins import Generator, UnansweredError, Written
 from penmark.records import Drafting, Protocol, TokenPrice
 from penmark.study import Study
@@ -87,7 +87,8 @@ def settle(
             found |= drafter.found
             trouble = drafter.trouble
         topics.write(files, found)
-    by: dict[str, int] = dict(Counter(str(topic.by) for topic in found.values()))
+    counts = Counter(topic.by for topic in found.values())
+    by = {whose: counts[whose] for whose in get_args(By) if counts[whose]}
     return Settled(len(lenders), by, topics.missing(found, lenders), trouble, ended)
 
 

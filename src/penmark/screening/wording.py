@@ -147,7 +147,7 @@ _REFUSAL = re.compile(
     r"|\bI (?:can't|can’t|cannot|can not|won't|won’t) (?:help|assist|fulfil|provide|write|comply|do that|create|generate)",
     re.IGNORECASE,
 )
-_RUN = 8
+_RUN, _START = 8, 400
 _PLAIN = re.compile(r"[^\W_]+")
 _ERROR = re.compile(
     r"(?:network error|internal server error|service unavailable|bad gateway|gateway time-?out|too many requests"
@@ -174,15 +174,14 @@ def _chat(text: str) -> Iterator[Remark]:
 
 
 def echo(text: str, prompt: str) -> Iterator[Remark]:
-    """Eight words of the prompt, or all of a shorter one, in the same order in the text that it asked for."""
-    asked, said = _PLAIN.findall(prompt.lower()), _PLAIN.findall(text.lower())
+    """Eight words in a row of the prompt's beginning, or all of a shorter one, at the beginning of the text."""
+    asked, said = (_PLAIN.findall(each[:_START].lower()) for each in (prompt, text))
     run = min(_RUN, len(asked))
     if run < 3:
         return
     known = set(zip(*(asked[i:] for i in range(run)), strict=False))
-    again = sum(words in known for words in zip(*(said[i:] for i in range(run)), strict=False))
-    if again:
-        yield Remark("prompt-echo", f"{run} words of its prompt in a row, {_times(again)}", _PERSON)
+    if any(words in known for words in zip(*(said[i:] for i in range(run)), strict=False)):
+        yield Remark("prompt-echo", f"begins with {run} words in a row of its prompt", _PERSON)
 
 
 def _repetition(text: str) -> Iterator[Remark]:

@@ -19,8 +19,8 @@ _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]+)", re.I)
 _META = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]+)", re.I)
 _HEAD = 4096
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_READ = 20_000
-"""Characters by which a language is told."""
+_READ = 1_200
+"""Characters at the beginning of a text by which its language is told."""
 
 
 class Language(NamedTuple):
@@ -30,6 +30,7 @@ class Language(NamedTuple):
     score: float
 
 
+@functools.cache
 def extractor() -> str:
     """Name and version of what extracts. Raises ServiceError where it is not installed."""
     return extra.version("trafilatura")

@@ -109,41 +109,41 @@ def _resumed(file: IO[bytes], wanted: Wanted) -> Iterator[Record | Broken]:
     start: int | None = 0
     while start is not None:
         file.seek(start)
-        reached: list[int] = []
+        reached: list[Any] = [None]
         try:
             yield from _selected(file, start, wanted, reached)
-            if reached and not _ended(file, reached[-1], magic):
-                yield Broken(reached[-1], "the file is cut in the record that begins here, or behind it")
+            if reached[0] is not None and not _ended(file, last := start + reached[0].stream_pos, magic):
+                yield Broken(last, "the file is cut in the record that begins here, or behind it")
             return
         except OSError as error:
-            if reached or start == 0:  # else it was no record that seemed to begin there
-                last = reached[-1] if reached else start
+            last = start if reached[0] is None else start + reached[0].stream_pos
+            if reached[0] is not None or start == 0:  # else it was no record that seemed to begin there
                 yield Broken(last, f"the record that begins here, or the one behind it, is broken ({error})")
-        start = _next(file, (reached[-1] if reached else start) + 1, magic)
+        start = _next(file, last + 1, magic)
 
 
-def _selected(file: IO[bytes], start: int, wanted: Wanted, reached: list[int]) -> Iterator[Record | Broken]:
-    """The records that are wanted from a byte on. ``reached``: takes where the last one that was seen begins."""
+def _selected(file: IO[bytes], start: int, wanted: Wanted, reached: list[Any]) -> Iterator[Record | Broken]:
+    """The records that are wanted from a byte on. ``reached``: takes the last one that was seen."""
     package = extra.load("fastwarc.warc", "fastwarc")
-    prefix, since, before = wanted.url.encode(), wanted.since.encode(), wanted.before.encode()
-    domains = tuple(domain.encode() for domain in wanted.domains)
+    fits = _address(wanted).match
+    since, before = wanted.since.encode(), wanted.before.encode()
     for record in package.ArchiveIterator(file, record_types=package.WarcRecordType.response, parse_http=False):
-        reached[:] = (start + record.stream_pos,)
-        headers = record.headers
-        url = headers.get_bytes(b"WARC-Target-URI", b"").strip(b"<>")
-        if url == b"":
-            yield Broken(reached[0], "the record has no address: it is cut")
-        if not url.startswith(prefix) or (domains and not _within(url, domains)):
-            continue
-        if since <= headers.get_bytes(b"WARC-Date", b"") < before:
+        reached[0] = record
+        url = record.headers.get_bytes(b"WARC-Target-URI")
+        if url is None:
+            yield Broken(start + record.stream_pos, "the record has no address: it is cut")
+        elif fits(url) is not None and since <= record.headers.get_bytes(b"WARC-Date", b"") < before:
             yield _read(record, start)
 
 
-def _within(url: bytes, domains: tuple[bytes, ...]) -> bool:
-    if not any(domain in url for domain in domains):
-        return False  # quick, and true of nearly all
-    host = url.partition(b"://")[2].partition(b"/")[0].rpartition(b"@")[2].partition(b":")[0].lower()
-    return any(host == domain or host.endswith(b"." + domain) for domain in domains)
+def _address(wanted: Wanted) -> re.Pattern[bytes]:
+    """What addresses begin like that are wanted: one expression, since it is asked of every record."""
+    prefix = re.escape(wanted.url.encode())
+    if not wanted.domains:
+        return re.compile(b"<?" + prefix)
+    hosts = b"|".join(re.escape(domain.encode()) for domain in wanted.domains)
+    host = rb"(?i:[a-z]+://(?:[^/@]*@)?(?:[^/:@]*\.)?(?:" + hosts + rb")(?::[0-9]+)?(?=[/?#>]|$))"
+    return re.compile(rb"<?(?=" + prefix + rb")" + host)
 
 
 def _read(record: Any, start: int) -> Record | Broken:
