@@ -3,7 +3,8 @@
     python benchmarks/bench_sources.py [pages]
 
 Claims: pages are selected from WARC files at no less than half the rate at which the reader alone goes through them; prose
-is extracted at no less than nine tenths of the rate of the extractor alone. Exit code 1 where one does not hold.
+is extracted, and its page held against its digest, at no less than nine tenths of the rate of the extractor alone. Exit
+code 1 where one does not hold.
 Makes its own files (seeded), of pages of some 30 kB. *Writes* to a temporary folder. *Never* a figure without its pair.
 """
 
@@ -127,7 +128,7 @@ def alone(path: Path) -> int:
 
 
 def select(path: Path) -> int:
-    """One host of twenty, pages of 2021 or earlier: found, read, and held against their digests' form."""
+    """One host of twenty, pages of 2021 or earlier: found, and read whole."""
     wanted = Wanted("", ("host3.example.org",), "1990-01-01", "2022-01-01")
     return sum(isinstance(item, Record) for item in warc_files.records(path, wanted))
 
@@ -171,13 +172,16 @@ def main(pages: int) -> int:
             for r in taken(packed)[: max(20, pages // 20)]
         ]
     options = {"include_comments": False, "include_tables": False, "output_format": "txt"}
-    seconds, ours, rate = ratio(
-        lambda: [extract(one.body.decode(), **options) for one in some],
-        lambda: [captures.page(one, "en") for one in some],
-    )
-    print(f"prose of {len(some)} pages: extractor alone {len(some) / seconds:,.1f}/s, with digest and language")
-    print(f"  {len(some) / ours:,.1f}/s: {rate:.2f} of it")
-    return 0 if held and rate >= 0.9 else 1
+    rates = {}
+    for language in (None, "en"):
+        seconds, ours, rates[language] = ratio(
+            lambda: [extract(one.body.decode(), **options) for one in some],
+            lambda language=language: [captures.page(one, language) for one in some],  # type: ignore[misc]
+        )
+        what = "and digests checked" if language is None else "and the language told as well"
+        print(f"prose of {len(some)} pages: the extractor alone {len(some) / seconds:,.1f}/s")
+        print(f"  {what} {len(some) / ours:,.1f}/s: {rates[language]:.2f} of it")
+    return 0 if held and rates[None] >= 0.9 else 1
 
 
 if __name__ == "__main__":

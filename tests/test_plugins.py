@@ -34,7 +34,7 @@ def test_facts_are_those_of_the_source_file():
 
 @pytest.mark.parametrize("name", ["foldr", "FOLDER"])
 def test_an_unknown_name_is_met_with_the_nearest(name):
-    with pytest.raises(UsageError, match=r"did you mean folder\?[^\0]*Installed: folder"):
+    with pytest.raises(UsageError, match=r"did you mean folder\?[^\0]*Installed: dataset, folder"):
         plugins.source(name)
     with pytest.raises(UsageError, match="there is no source plugin"):
         plugins.facts(plugins.SOURCES, name)

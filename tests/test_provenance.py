@@ -1,10 +1,12 @@
 """Provenance: what a row must say, and what an arm asks of it."""
 
+import json
+
 import pytest
 
 from penmark import canon, provenance
 from penmark.errors import FaultsError
-from penmark.records import Arm, Document
+from penmark.records import Arm, Document, Sentences
 
 ARCHIVE = {
     "kind": "archive",
@@ -150,6 +152,9 @@ def test_truth_and_provenance_agree():
 @pytest.mark.parametrize(
     ("changed", "words", "expected"),
     [
+        ("30", "300", []),
+        ("31", "300", ["over-budget"]),
+        ("36", "359", ["over-budget"]),  # 10.03 %: shown with one decimal it is the budget
         ("120", "1200", []),
         ("121", "1200", ["over-budget"]),
         ("10", "99", ["over-budget"]),
@@ -157,6 +162,33 @@ def test_truth_and_provenance_agree():
     ],
 )
 def test_the_budget_is_exact(changed, words, expected):
-    budget = {"words_percent": "10", "sentences": "none added or deleted"}
+    budget = {"words_percent": "10", "sentences": "any"}
     row = EDITED | {"words_changed": changed, "draft_words": words}
     assert rules(row, arm("mixed", budget=budget)) == expected
+
+
+def test_sentences_that_are_added_or_deleted():
+    budget = {"words_percent": "10", "sentences": "none added or deleted"}
+    row = EDITED | {"words_changed": "3"}
+    assert rules(row, arm("mixed", budget=budget)) == ["sentences-unclear"]  # nobody looked
+    made = provenance.from_row(row, "row")
+    link = {"kind": "kept", "draft": (0, 5), "text": (0, 6)}
+    more = {"kind": "added", "draft": None, "text": (7, 9)}
+    for verdict, links, expected in (
+        ("kept", [link], []),
+        ("changed", [link, more], ["sentences-changed"]),
+        ("unclear", [link, more], ["sentences-unclear"]),
+    ):
+        held = {"splitters": ["a 1", "b 2"], "verdict": verdict, "because": "1 added", "links": links}
+        value = made.model_copy(update={"sentences": Sentences.model_validate_json(json.dumps(held))})
+        document = Document(id="d", arm="X", address="0" * 64, canonical_sha256=None, words=1, characters=1, provenance=value)
+        assert [lack.rule for lack in provenance.insufficient(document, arm("mixed", budget=budget))] == expected
+        assert provenance.insufficient(document, arm("mixed")) == []
+
+
+def test_a_verdict_fits_its_links():
+    link = {"kind": "split", "draft": [0, 5], "text": [0, 6]}
+    for verdict in ("kept", "changed"):
+        held = {"splitters": ["a 1", "b 2"], "verdict": verdict, "because": "", "links": [link]}
+        with pytest.raises(ValueError, match="sentences that are"):
+            Sentences.model_validate_json(json.dumps(held))

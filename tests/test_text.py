@@ -1,5 +1,6 @@
 """The word rule against a naive reading of its definition, and word edits against the textbook table."""
 
+import difflib
 import random
 import unicodedata
 
@@ -115,6 +116,8 @@ def test_distance_of_one_word_in_four_hundred() -> None:
     before = [rng.choice(["ab", "cd", "ef", "gh", "ij", "kl", "mn", "op"]) for _ in range(400)]
     after = [*before[:200], "changed", *before[201:]]
     assert text.edit_distance(before, after) == 1
+    assert difflib.SequenceMatcher(None, before, after).ratio() == 0.5
+    assert difflib.SequenceMatcher(None, before, after, autojunk=False).ratio() == 0.9975
     assert text.edit_distance(before, before) == 0
     assert text.edit_distance(before, []) == 400
 

@@ -88,7 +88,8 @@ def from_row(row: Mapping[str, str], place: str) -> Provenance:
     """The record of a flat row of strings. Empty cells are absent; names of other kinds and unknown names are left out.
 
     Whole numbers, ``true``/``false`` (or yes/no) and lists joined with ``;`` are read as such; ``settings`` is a JSON
-    object of strings, or ``settings.<name>`` one setting each; so is ``locator.<name>``. Raises FaultsError with every fault, at ``place``.
+    object of strings, or ``settings.<name>`` one setting each; ``locator.<name>`` is as written. Raises FaultsError with
+    every fault, at ``place``.
     """
     given = {name: value for name, value in row.items() if value != ""}
     kind = given.get("kind")

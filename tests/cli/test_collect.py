@@ -51,7 +51,10 @@ def test_what_cannot_be_understood(corpus, tmp_path):
     place = ["-C", str(made.place.root), "collect"]
     for argv, expected in (
         (["a"], r"no arm a \(did you mean A\?\)"),
-        (["A"], r"names no source for the arm A[^\0]*SOURCE is one of dataset, folder, git, liang2023, release, [^\0]*zippy"),
+        (
+            ["A"],
+            r"names no source for the arm A[^\0]*SOURCE is one of dataset, folder, git, liang2023, release, [^\0]*zippy",
+        ),
         ([], "no arm of the protocol names a source"),
         (["A", "--from", "tabel"], r"did you mean table\?"),
         (["A", "--from", "table"], "needs the option `path`"),

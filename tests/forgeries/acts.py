@@ -409,6 +409,7 @@ CHAIN = "drops, changes, reorders or inserts a reading"
 TWICE = "asks twice and keeps the better answer"
 NOT_THERE = "reads a number from an answer that is not there"
 OTHER = "scores another text than the one in the bundle, where the vendor echoes it"
+REMARKS = "leaves out the remark that a vendor read a text twice, or only its beginning"
 SKIPS = "does not ask about a document that could be asked about, and calls it not scannable"
 WINDOW = "scans before the freeze, outside the window, or with other code than was promised"
 
@@ -535,6 +536,18 @@ def asked_again(forger: Forger, document: str, body: str, **change: Any) -> None
     line = {"attempt": 2, "body": body, "detector": "plain", "document": document, "encoding": "utf-8"}
     line["sha256"] = forger.address(document, body.encode())
     forger.lines("evidence/plain-0001.jsonl.gz", lambda values: [*values, line])
+
+
+@forgery(REMARKS, 5, "journal/edge.2", alone=NOTHING)
+def a_remark_that_the_answer_does_not_call_for(forger: Forger) -> None:
+    forger.reading("edge.2", "A-01", reason="the answer quotes the text 2 times")
+
+
+@forgery(REMARKS, 5, "journal/edge.2", alone=NOTHING)
+def a_remark_that_is_left_out(forger: Forger) -> None:
+    body = json.loads(forger.answers("edge.2")["A-01"]["body"])
+    body["scanned"] = f"{body['text']} {body['text']}"
+    forger.answer("edge.2", "A-01", json.dumps(body))
 
 
 @forgery(TWICE, 5, "journal/plain.jsonl", alone={5, 7})

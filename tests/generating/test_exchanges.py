@@ -92,6 +92,14 @@ def test_a_full_disk_leaves_whole_lines(tmp_path, monkeypatch):
     assert numbers(tmp_path) == [0, 2]
 
 
+def test_nothing_is_written_once_it_is_closed(tmp_path):
+    with Exchanges(tmp_path, "exchanges", FIRST, lambda line: None) as ledger:
+        ledger.append(line(0))
+    with pytest.raises(ServiceError, match="are closed"):
+        ledger.append(line(1))
+    assert numbers(tmp_path) == [0]
+
+
 def test_bytes_that_are_no_text_are_kept_as_they_are():
     assert exchanges.kept(b"caf\xe9") == {
         "body": "Y2Fm6Q==", "encoding": "base64", "sha256": canon.sha256(b"caf\xe9")

@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import textwrap
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import SEED
 
-from penmark import canon
+from penmark import canon, handwritten
 from penmark.errors import UsageError
 from penmark.generating import grid, rules
 from penmark.generating.pool import Lender
@@ -193,3 +195,21 @@ def test_canonical_protocols_from_before_stay_as_they_are():
     assert none.gates == ()
     assert made.gates is None
     assert "gates" in none.model_dump(mode="json")
+
+
+def test_the_example_of_the_documents_is_one():
+    """`docs/corpus.md` shows how generation is written; it can be read, and made."""
+    text = (Path(__file__).parents[2] / "docs" / "corpus.md").read_text(encoding="utf-8")
+    block = text.partition("```yaml\ngeneration:\n")[2].partition("```")[0]
+    made = handwritten.parse(textwrap.dedent(block).encode(), "docs/corpus.md", Generation)
+    assert [rules.plugin(model) for model in made.models] == ["openai", "anthropic", "vllm"]
+    assert rules.options(made.models[1], made.temperature) == {
+        "model": "claude-x", "key": "OUR_KEY", "settings.seed": "7"
+    }  # fmt: skip
+    assert made.gates == rules.GATES
+    assert made.topics is not None
+    assert made.models[0].price is not None
+    assert made.models[0].price.written == "10"
+    assert (made.replacement, made.attempts) == (rules.NEXT, rules.ATTEMPTS)
+    for gate in rules.GATES:
+        assert f"| `{gate}` |" in text

@@ -131,12 +131,12 @@ def test_the_same_again_asks_for_nothing_and_changes_nothing(tmp_path, keyed):
         corpus = study(tmp_path, generation(model(there, "m")))
         run(corpus)
         first = taken(corpus)
-        before = {p: p.read_bytes() for p in corpus.place.corpus.rglob("*") if p.is_file() and p.name != "lock"}
+        before = {p: p.read_bytes() for p in corpus.place.corpus.rglob("*") if p.is_file()}
         again = run(corpus)
         assert again.lanes == []
         assert taken(corpus) == first
         assert len(there.vendor.asked) == 6
-    assert {p: p.read_bytes() for p in corpus.place.corpus.rglob("*") if p.is_file() and p.name != "lock"} == before
+    assert {p: p.read_bytes() for p in corpus.place.corpus.rglob("*") if p.is_file()} == before
 
 
 BAD = {
@@ -260,15 +260,17 @@ def test_the_wording_of_a_refusal_is_marked_and_a_person_decides(tmp_path, keyed
         assert marked == {documents["archive topic 0"]["id"], documents["archive topic 1"]["id"]}
         base = opening.ground(corpus.place, corpus.protocol, "C")
         bad = documents["archive topic 1"]["id"]
-        made.refuse(base, bad, "a person read it")
+        made.refuse(base, bad, "Ann")
         with pytest.raises(UsageError, match="no text of the arm C"):
-            made.refuse(base, bad, "again")
+            made.refuse(base, bad, "Ann")
         with pytest.raises(UsageError, match="no text of the arm C is called 'C-01'"):
-            made.refuse(base, "C-01", "no such")
+            made.refuse(base, "C-01", "Ann")
         assert [d["id"] for d in taken(corpus)] == [f"C-00{n}" for n in range(1, 9) if f"C-00{n}" != bad]
         assert run(corpus).counts()["accepted"] == 8
         after = {d["id"]: d for d in taken(corpus)}
     assert after[documents["archive topic 0"]["id"]] == documents["archive topic 0"]
+    told = [value for _, value in files.records(corpus.place.arm("C") / EDITION / "rejected.jsonl")]
+    assert [row["because"] for row in told] == [["Ann read it and found it to be a refusal"]]
     before = after[bad]["provenance"]["rejected_before"]
     assert [(each["gates"], each["topic"]) for each in before] == [(["refused"], "archive topic 1")]
     assert not any(refusal in path.read_text() for path in corpus.place.arm("C").glob("*.txt"))
@@ -466,7 +468,7 @@ def test_another_edition_has_exchanges_of_its_own(tmp_path, keyed):
         corpus = study(tmp_path, generation(model(there, "m")))
         run(corpus)
     assert sorted(p.name for p in (corpus.place.arm("C") / EDITION).iterdir()) == [
-        "exchanges-0001.jsonl", "lock", "topics.jsonl"
+        "exchanges-0001.jsonl", "topics.jsonl"
     ]  # fmt: skip
     assert SEED not in (corpus.place.arm("C") / EDITION / "exchanges-0001.jsonl").read_bytes()
 

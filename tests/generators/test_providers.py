@@ -19,6 +19,14 @@ SHAPES = ["openai", "anthropic", "google", "cohere"]
 PROMPT = "Write about “rivers” in about 40 words."
 
 
+def test_every_registered_generator_can_be_loaded():
+    there = plugins.names(plugins.GENERATORS)
+    assert {*SHAPES, "openai-compatible", "xai", "mistral", "ollama", "vllm", "llama.cpp"} <= set(there)
+    for name in there:
+        assert callable(plugins.generator(name))
+        assert plugins.facts(plugins.GENERATORS, name).name == name
+
+
 def made(monkeypatch, there, shape, **options):
     monkeypatch.setenv("A_KEY", there.keys["key"])
     given = {"model": "m-1", "base_url": there.url, "key": "A_KEY"} | options

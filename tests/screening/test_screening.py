@@ -252,21 +252,6 @@ def test_a_rewritten_text_and_its_parent(corpus):
     }
 
 
-def test_format_and_length_that_tell_arms_apart(corpus):
-    made = corpus(corpus.arm("A", "human", 20), corpus.arm("C", "ai", 20))
-    made.collect("A", *(corpus.draft(f"A{i}", f"Human {i} " * (i + 30) + "end.\n") for i in range(20)))
-    made.collect(
-        "C", *(corpus.draft(f"C{i}", f"Machine {i} " * (i + 10) + "end.", kind="generated") for i in range(20))
-    )
-    found = screened(made)
-    (length,) = of(found, "length-contrast")
-    assert length.message == (
-        "a rule that looks only at the number of words separates A from C with AUC 1.000 (A longer)"
-    )
-    (form,) = of(found, "format-contrast")
-    assert form.message == "human and AI arms differ in this: a final line end (A 20 of 20, C 0 of 20)"
-
-
 def test_nothing_of_a_withheld_text_is_public(corpus):
     made = corpus(corpus.arm("B", "human", 3, words={"minimum": 50, "maximum": 90}))
     secret = "A secret text \u200bwith As an AI language model in it"
@@ -330,7 +315,7 @@ def test_the_real_study_brings_up_its_flaws(shared, corpus):
     for arm in made.protocol.arms:
         made.collect(arm.name, *plugin.gather(arm.name))
     found = screened(made)
-    assert {f.severity for f in found} == {"warning"}
+    assert {f.severity for f in found} == {"warning", "note"}
     counts = Counter(f.rule for f in found)
     assert counts["after-cutoff"] == 394
     assert counts["age-not-shown"] == 4
@@ -364,12 +349,24 @@ def test_the_real_study_brings_up_its_flaws(shared, corpus):
     assert [f.document for f in of(found, "not-nfc")] == ["TOEFL_real_91-057"]
     marks = Counter(f.arm for f in of(found, "placeholder"))
     assert marks["HewlettStudentEssay_real_88"] == 85
-    assert {f.message.split(": ")[1].split(" (")[0] for f in of(found, "format-contrast")} >= {"a line break inside"}
-    areas = {(f.message.split(" ")[11], f.message.split(" ")[13]): f.message for f in of(found, "length-contrast")}
-    assert "AUC 0.722" in next(m for pair, m in areas.items() if pair[0] == "all")
-    assert "AUC 0.997" in areas["CollegeEssay_real_70", "CollegeEssay_gpt3_31"]
+    told = {(f.rule, *pair(f.message)): f for f in found if f.rule.endswith("-contrast")}
+    assert "a line break inside" in told["format-contrast", "CS224N_real_145", "CS224N_gpt3_145"].message
+    assert "AUC 0.8" in told["length-contrast", "all human arms", "all AI arms"].message
+    assert "AUC 0.96" in told["length-contrast", "CollegeEssay_real_70", "CollegeEssay_gpt3_31"].message
+    # The titles of one arm of abstracts were given to the model that wrote the other; essays and abstracts share none.
+    matched, apart = (told["topic-contrast", "CS224N_real_145", other] for other in ("CS224N_gpt3_145", "CollegeEssay_gpt3_31"))
+    assert "AUC 0.6" in matched.message
+    assert "AUC 1.00" in apart.message
+    assert [f.document for f in of(found, "contact-details")] == ["HewlettStudentEssay_real_88-004", "CS224N_real_145-071"]
+    assert not of(found, "seen-before")
+    assert not of(found, "not-screened")
     (prompts,) = (f for f in of(found, "repeated-unit") if f.arm == "CollegeEssay_gpt3_31")
     assert prompts.message == "31 documents come from 4 prompts; one stands behind 10"
+
+
+def pair(message: str) -> tuple[str, str]:
+    one, other = message.split(" separates ")[1].split(" with ")[0].split(" from ")
+    return one, other
 
 
 def clusters(pairs: set[tuple[str, str]]) -> set[frozenset[str]]:

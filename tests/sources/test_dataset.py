@@ -108,6 +108,15 @@ def test_exactly_the_human_rows_dated_before_2022_pass_where_stated_is_accepted(
         assert not [d.id for d in documents if not provenance.insufficient(d, each)]
 
 
+def test_only_those_of_before(articles):
+    path, _ = articles
+    plugin = source("dataset")({"path": str(path), "recipe": "dated-articles", "part": "human", "before": "2022-01-01"})
+    drafts = list(plugin.gather("A"))
+    assert len(drafts) == 103
+    assert max(draft.provenance["evidence_date"] for draft in drafts) == "2021-12-21"
+    assert plugin.notes == ["97 texts left out: not before 2022-01-01"]
+
+
 def test_a_file_that_changed(articles, tmp_path):
     path, _ = articles
     other = tmp_path / "corpusComplet.csv"

@@ -66,6 +66,19 @@ def extract(card: Card, body: bytes) -> Extracted:
     return Extracted(displayed, score, label, _found(value, at.version), _found(value, at.text))
 
 
+def by_display(card: Card) -> bool:
+    """True where the card has no pointer to a display, a score or a verdict: people copy what a screen shows."""
+    return card.answer.displayed is None and card.answer.score is None and card.answer.label is None
+
+
+def typed(card: Card, body: bytes) -> Extracted:
+    """What stands in a row that people typed from a screen, for a card that reads a display. Raises as ``extract``."""
+    displayed, version = looked_up(body, "/displayed", "/version")
+    if displayed is None:
+        return Extracted(None, None, None, version, None)
+    return from_display(card, displayed)._replace(version=version)
+
+
 def looked_up(body: bytes, *pointers: str) -> tuple[str | None, ...]:
     """What stands at each of ``pointers`` in a raw answer; None where nothing does. Raises as ``extract``."""
     value = _parsed(body)

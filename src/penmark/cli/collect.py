@@ -9,7 +9,7 @@ has a metadata.csv beside its .txt files; a table (CSV, TSV, JSON, JSONL, parque
 
 An arm whose models, styles and prompts the protocol names, and that has no source, is written by these models: first
 `--topics` gives each human document a topic line, `--plan` says what it may cost, then the texts are asked for. What was
-stopped goes on with the same command. `--refused ID` is for a person who read a text that is a refusal.
+stopped goes on with the same command. `--refused ID --by NAME` is for a person who read a text that is a refusal.
 
   penmark collect C --topics --path topics.csv
   penmark collect C --budget 20
@@ -60,6 +60,7 @@ def run(
     price: generating.Prices = None,
     budget: generating.Budget = None,
     refused: generating.Refused = None,
+    by: generating.By = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int | None:
     given = _options(option or []) | {f"column.{name}": value for name, value in _options(column or []).items()}
@@ -72,9 +73,11 @@ def run(
     place = study.find(Path(ctx.obj))
     ready(place.edition())
     promised = protocol.read_sealed(place.edition())
-    asked = generating.options(topics, plan, model, price, budget, refused)
+    asked = generating.options(topics, plan, model, price, budget, refused, by)
     names = arm or [one.name for one in promised.arms if one.source is not None]
-    if asked.any or (source is None and path is None and any(generating.writes(promised, name) for name in names)):
+    if asked.any or (source is None and not given and any(generating.writes(promised, name) for name in names)):
+        if anew:
+            raise UsageError("texts that models wrote are not made anew", remedy="Run the command without --anew.")
         return _generate(place, promised, names, asked, path, as_json)
     _collect(place, promised, names, source, given, anew, as_json)
     return 0

@@ -37,6 +37,9 @@ Refused = Annotated[
 ]
 
 
+By = Annotated[str | None, typer.Option(metavar="NAME", help="Who read the text.")]
+
+
 class Options(NamedTuple):
     """What is said about generation."""
 
@@ -46,6 +49,7 @@ class Options(NamedTuple):
     prices: dict[str, TokenPrice]
     budget: Decimal | None
     refused: list[str]
+    by: str
 
     @property
     def any(self) -> bool:
@@ -53,7 +57,7 @@ class Options(NamedTuple):
         return self != _NOTHING
 
 
-_NOTHING = Options(False, False, [], {}, None, [])
+_NOTHING = Options(False, False, [], {}, None, [], "")
 
 
 def options(
@@ -63,6 +67,7 @@ def options(
     prices: list[str] | None,
     budget: str | None,
     refused: list[str] | None,
+    by: str | None,
 ) -> Options:
     """The options as they were typed. Raises UsageError for an amount or a price that is none."""
     try:
@@ -72,7 +77,9 @@ def options(
     if amount is not None and not (amount.is_finite() and amount >= 0):
         raise UsageError(f"{budget!r} is no amount of money", remedy="Write --budget 20.")
     given = dict(_price(text) for text in prices or [])
-    return Options(topics, plan, models or [], given, amount, refused or [])
+    if refused and not (by or "").strip():
+        raise UsageError("a decision needs the name of whoever made it", remedy="Add --by NAME.")
+    return Options(topics, plan, models or [], given, amount, refused or [], (by or "").strip())
 
 
 def _price(text: str) -> tuple[str, TokenPrice]:
@@ -100,7 +107,7 @@ def fill(
     if given.plan:
         return None, _plan(base, given, as_json)
     for document in given.refused:
-        refuse(base, document, "a person read it and found it to be a refusal")
+        refuse(base, document, given.by)
     if given.refused:
         _collected(place, promised, name, base)
     opened = opening.opened(place, promised, name, models=given.models, prices=given.prices, budget=given.budget)
@@ -170,7 +177,7 @@ class _Progress:
         counts = self._run.counts(lane)
         done, whole = counts["texts"] - counts["to ask"], max(1, counts["texts"])
         step = done * 10 // whole
-        if lane.ended is None and step <= self._told.get(id(lane), -1):
+        if step <= self._told.get(id(lane), -1) and (lane.ended is None or done == whole):
             return
         self._told[id(lane)] = step
         name = f"{lane.model.provider} {lane.model.model}"

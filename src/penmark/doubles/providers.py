@@ -69,12 +69,15 @@ class Provider(Vendor):
     def do(self, asked: Asked, act: Behaviour | None) -> Said:
         """Write a text."""
         value = asked.json()
+        try:
+            prompt = self.text(asked)
+        except (KeyError, IndexError, TypeError):  # a client that was killed sends half of a request
+            return Said(400, self.error("invalid_request_error", "there is no prompt"))
         with self._lock:
             self.asked.append(value)
             number = len(self.asked)
         if any(name in self.settings(value) for name in self._unwelcome):
             return Said(400, self.error("invalid_request_error", "this model takes no such setting"))
-        prompt = self.text(asked)
         if self._filtered is not None and self._filtered in prompt:
             return Said(400, self.error("content_filter", "the content filter stopped this"))
         self.ledger.charge(prompt)

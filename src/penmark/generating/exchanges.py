@@ -62,6 +62,7 @@ class Exchanges:
         self._folder, self._stem, self._see = folder, stem, see
         self._lock = threading.Lock()
         self._file: int | None = None
+        self._closed = False
         self.head, self.lines = first_prev, 0
         there = paths(folder, stem)
         self._number = len(there) if there else 1
@@ -87,8 +88,12 @@ class Exchanges:
             encoded = canon.encode(value)
             if len(encoded) > study.MAX_LINE:
                 raise PenmarkError("an exchange is too long to be kept", remedy="See what the provider sends.")
+            if self._closed:
+                raise ServiceError(
+                    "the exchanges are closed", place=str(self._folder), remedy="Run the same command again."
+                )
             if self._in_file >= MAX_LINES:
-                self.close()
+                self._let_go()
                 self._number, self._in_file = self._number + 1, 0
             self._write(encoded + b"\n")
             self.head, self.lines, self._in_file = canon.sha256(encoded), self.lines + 1, self._in_file + 1
@@ -118,7 +123,7 @@ class Exchanges:
                 os.ftruncate(self._file, size)
                 os.fsync(self._file)
         except OSError:
-            self.close()
+            self._closed = True
             raise ServiceError(
                 "the disk took half of a line, and it could not be taken back",
                 place=str(self._folder),
@@ -126,7 +131,12 @@ class Exchanges:
             ) from None
 
     def close(self) -> None:
-        """Let go of the file; every line is already durable."""
+        """Let go of the file; every line is already durable, and none is added any more."""
+        with self._lock:
+            self._closed = True
+            self._let_go()
+
+    def _let_go(self) -> None:
         if self._file is not None:
             os.close(self._file)
             self._file = None

@@ -121,8 +121,8 @@ def _brief(row: dict[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in ("gates", "matched", "response_sha256", "text_sha256", "topic", "words")}
 
 
-def refuse(base: Ground, document: str, because: str) -> None:
-    """Write down that a person found a text to be a refusal; its spot gets the next topic, by the promised rule.
+def refuse(base: Ground, document: str, by: str) -> None:
+    """Write down that the person ``by`` found a text to be a refusal; its spot gets the next topic, by the promised rule.
 
     Raises UsageError where that text is not in the arm.
     """
@@ -143,5 +143,6 @@ def refuse(base: Ground, document: str, because: str) -> None:
                 "the protocol takes refusals too: `refused` is not among its gates",
                 remedy="What is promised already binds the next edition.",
             )
-        decision = {"at": reading.now(), "because": reading.reason(because), "document": document, "gate": "refused"}
+        because = reading.reason(f"{by} read it and found it to be a refusal")
+        decision = {"at": reading.now(), "because": because, "by": by, "document": document, "gate": "refused"}
         ledger.append(decision | {"kind": "decision", "turn": len(turns)})

@@ -34,9 +34,10 @@ class Rules:
 
 @dataclass(frozen=True)
 class Files:
-    """The files of an arm's generation for one edition."""
+    """The files of an arm's generation for one edition, and its lock."""
 
     root: Path
+    lock: Path
 
     @property
     def topics(self) -> Path:
@@ -46,14 +47,10 @@ class Files:
     def rejected(self) -> Path:
         return self.root / "rejected.jsonl"
 
-    @property
-    def lock(self) -> Path:
-        return self.root / "lock"
-
 
 def files(place: Study, edition: str, arm: str) -> Files:
     """Where the files of an arm's generation are."""
-    return Files(place.arm(arm) / edition)
+    return Files(place.arm(arm) / edition, place.private / f"generating-{arm}.lock")
 
 
 def rules(promised: Protocol, generation: Generation, topics: int) -> Rules:

@@ -9,21 +9,23 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from penmark import __version__, cards, evidence, frozen, journal, quoting, reading, study
+from penmark import cards, frozen, quoting, reading, study
 from penmark.errors import Fault, FaultsError, PenmarkError, UsageError, did_you_mean
 from penmark.evidence import Kept
 from penmark.frozen import Documents, Ground, Texts
-from penmark.journal.writing import untear
 from penmark.reading import OTHER_TEXT, Asked, Judged
+from penmark.record import keeping, pictures, twice
 from penmark.record import mapping as mappings
 from penmark.record import rows as files
 from penmark.record.mapping import POSITION, Mapping
+from penmark.record.numbers import Numbers
+from penmark.record.pictures import Picture
 from penmark.record.rows import Row
 from penmark.records import Head
 from penmark.study import Edition, Study
@@ -36,7 +38,8 @@ class Recorded(NamedTuple):
     """What was imported. ``states``: how many readings in which state, declined ones with their reason.
 
     ``undated``: how many have no date. ``notes``: what the answers show of the texts that were scanned. ``heads``: the
-    journal as it stands, by its path in the edition.
+    journal as it stands, by its path in the edition. The others are as in ``twice.Merged``, ``settled`` with the
+    documents' ids; ``screenshots``: how many pictures were kept.
     """
 
     detector: str
@@ -45,16 +48,32 @@ class Recorded(NamedTuple):
     undated: int
     notes: list[str]
     heads: dict[str, Head]
+    blank: int = 0
+    once: int = 0
+    one_hand: int = 0
+    settled: tuple[str, ...] = ()
+    screenshots: int = 0
 
 
 @dataclass(frozen=True)
 class Import:
-    """One file for one detector. ``arm``: the only arm that its rows may be about; needed to go by position."""
+    """One file for one detector. ``arm``: the only arm that its rows may be about; needed to go by position.
+
+    Of readings that people typed: ``second``: the table in which they were typed again; ``settlements``: what counts
+    where the two differ; ``screenshots``: the folder of the pictures.
+    """
 
     detector: str
     mapping: Mapping | None = None
     arm: str | None = None
     by: str | None = None
+    second: Path | None = None
+    settlements: Path | None = None
+    screenshots: Path | None = None
+
+    def files(self, first: Path) -> list[Path]:
+        """The tables, the first of them first."""
+        return [path for path in (first, self.second, self.settlements) if path is not None]
 
 
 def record(place: Study, edition: Edition, path: Path, wanted: Import) -> Recorded:
@@ -64,19 +83,93 @@ def record(place: Study, edition: Edition, path: Path, wanted: Import) -> Record
     promised or frozen, or the names do not fit.
     """
     ground = frozen.ground(edition, verb="record")
-    known = sorted(ground.cards)
-    if wanted.detector not in known:
-        raise UsageError(
-            f"there is no detector {wanted.detector!r} in the promise{did_you_mean(wanted.detector, known)}",
-            remedy=f"It has: {', '.join(known)}.",
-        )
+    keeping.promised(ground, wanted.detector)
     with study.locked(edition.root / "scan.lock", "penmark record"):
         documents = frozen.documents(ground)
+        rows = files.read(path)
+        typed = _typed_rows(place, ground, documents, rows, wanted)
+        mapping = wanted.mapping or mappings.default(rows[0].body) if typed is None else twice.SHEET
         with closing(Texts(place, documents)) as texts:
-            rows = files.read(path)
-            maker = _Maker(ground, documents, texts, wanted, wanted.mapping or mappings.default(rows[0].body))
-            made = maker.make(rows)
-        return _write(ground, wanted.detector, path, made)
+            maker = _Maker(ground, documents, texts, wanted, mapping, None if typed is None else typed.numbers)
+            made = maker.make(rows if typed is None else typed.merged.rows)
+        if typed is not None:
+            pictures.keep(edition, typed.pictures)
+        named = " and ".join(f"{each.name}, SHA-256 {_digest(each)}" for each in wanted.files(path))
+        why = f"recorded {len(made)} answers from {named}"
+        lines, kept = [each.line for each in made], [each.kept for each in made if each.kept is not None]
+        heads = keeping.write(ground, wanted.detector, lines, kept, why)
+    return _told(wanted.detector, lines, heads, typed)
+
+
+class _Typed(NamedTuple):
+    merged: twice.Merged
+    numbers: Numbers
+    by_number: bool
+    pictures: list[Picture]
+
+
+def _typed_rows(place: Study, ground: Ground, documents: Documents, rows: list[Row], wanted: Import) -> _Typed | None:
+    """What comes of tables that people typed from work sheets, or typed twice; None for any other file of answers."""
+    fields = wanted.mapping or mappings.default(rows[0].body)
+    if fields.number is None and (wanted.second, wanted.settlements, wanted.screenshots) == (None, None, None):
+        return None
+    if fields.displayed is None or fields.document == POSITION:
+        remedy = "Such a table has the columns number (or document), displayed, version, date, operator, note."
+        raise UsageError("only readings that people typed can be typed twice, or numbered", remedy=remedy)
+    if not cards.by_display(ground.cards[wanted.detector].card):
+        raise UsageError(
+            f"the sealed card of {wanted.detector} reads raw answers, not what a screen displays",
+            remedy="Work sheets are for detectors whose card has no pointers (answer: {}) and is asked by people.",
+        )
+    numbers = Numbers(place, ground, documents)
+    by_number = fields.number is not None
+
+    def key(given: str) -> str:
+        return numbers.read(given) if by_number else given
+
+    def pictured(given: str) -> str:
+        return numbers.read(given) if by_number else documents.ids[numbers.position(given)]
+
+    shots = {} if wanted.screenshots is None else pictures.found(wanted.screenshots, pictured)
+    merged = twice.merged(
+        rows,
+        None if wanted.second is None else files.read(wanted.second),
+        () if wanted.settlements is None else files.read(wanted.settlements),
+        fields,
+        key,
+        by=wanted.by,
+        pictures={name: [each.sha256 for each in held] for name, held in shots.items()},
+        at=reading.now(),
+    )
+    if by_number:
+        said = {documents.ids[numbers.position(name)]: words for name, words in merged.settled.items()}
+        merged = merged._replace(settled=said)
+    return _Typed(merged, numbers, by_number, [each for held in shots.values() for each in held])
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _told(detector: str, lines: Sequence[dict[str, Any]], heads: dict[str, Head], typed: _Typed | None) -> Recorded:
+    answered = [line for line in lines if line["state"] == "answered"]
+    others = Counter(f"{line['state']}: {line['reason']}" for line in lines if line["state"] != "answered")
+    states = ({"answered": len(answered)} if answered else {}) | dict(others.most_common())
+    undated = sum(line["got_at"] is None for line in answered)
+    notes = quoting.told((line["reason"] for line in answered if line["reason"] is not None), len(answered))
+    done = Recorded(detector, len(lines), states, undated, notes, heads)
+    if typed is None:
+        return done
+    merged = typed.merged
+    settled = tuple(f"{name} was {words}" for name, words in merged.settled.items())
+    return done._replace(
+        blank=merged.blank,
+        once=merged.once,
+        one_hand=merged.one_hand,
+        settled=settled,
+        screenshots=len(typed.pictures),
+    )
 
 
 # --- rows to readings ----------------------------------------------------------------------------------------------
@@ -90,11 +183,20 @@ class _Made(NamedTuple):
 class _Maker:
     """Makes a reading of each row, and keeps count of what is wrong."""
 
-    def __init__(self, ground: Ground, documents: Documents, texts: Texts, wanted: Import, mapping: Mapping) -> None:
+    def __init__(
+        self,
+        ground: Ground,
+        documents: Documents,
+        texts: Texts,
+        wanted: Import,
+        mapping: Mapping,
+        numbers: Numbers | None = None,
+    ) -> None:
         self._documents, self._texts, self._wanted, self._mapping = documents, texts, wanted, mapping
+        self._numbers = numbers
         self._card = ground.cards[wanted.detector].card
         self._version_asked = ground.protocol.detector(wanted.detector).version
-        self._taken = _taken(ground, wanted.detector)
+        self._taken = keeping.taken(ground, wanted.detector)
         if mapping.displayed is None:
             _check_card_reads(self._card.answer.text, mapping.text, "text", wanted.detector)
             _check_card_reads(self._card.answer.version, mapping.version, "version", wanted.detector)
@@ -113,13 +215,13 @@ class _Maker:
         for row, position in zip(rows, self._positions(rows), strict=True):
             try:
                 at = position if position is not None else self._named(row)
+                name = self._documents.ids[at]
+                shown = name if self._numbers is None else self._field(row, self._mapping.number) or name
                 if at in seen:
-                    raise _at(row, f"is the second row about {self._documents.ids[at]}; the first is {seen[at]}")
+                    raise _at(row, f"is the second row about {shown}; the first is {seen[at]}")
                 seen[at] = row.place
-                if (before := self._taken.get(self._documents.ids[at])) is not None:
-                    raise _at(
-                        row, f"{self._documents.ids[at]} {before}", "A pair has one final reading; leave the row out."
-                    )
+                if (before := self._taken.get(name)) is not None:
+                    raise _at(row, f"{shown} {before}", "A pair has one final reading; leave the row out.")
                 made.append(self._reading(row, at))
             except PenmarkError as error:
                 faults += [f._replace(place=f.place or row.place) for f in error.faults]
@@ -141,6 +243,9 @@ class _Maker:
         return iter(positions)
 
     def _named(self, row: Row) -> int:
+        number = None if self._numbers is None else self._field(row, self._mapping.number)
+        if number is not None and self._numbers is not None:
+            return self._numbers.position(number)
         name = mappings.field_of(row.body, self._mapping.document)
         if name is None:
             raise _at(
@@ -194,6 +299,8 @@ class _Maker:
         scanned = self._field(row, self._mapping.text)
         other = scanned is not None and scanned != text
         judged = Judged("declined", OTHER_TEXT, found) if other else Judged("answered", None, found)
+        if self._numbers is not None:
+            return judged, not other
         return judged, reading.judge(self._card, row.body, text)._replace(found=found) == judged and (
             cards.extract(self._card, row.body)._replace(text=None) == found
         )
@@ -210,76 +317,3 @@ def _check_card_reads(card: str | None, mapped: str | None, field: str, detector
             f"the mapping takes the {field} from {mapped}, and the sealed card of {detector} {says}",
             remedy=f"Whoever checks reads the answer by the card: promise it as answer.{field}, or leave the mapping out.",
         )
-
-
-# --- journal and evidence ------------------------------------------------------------------------------------------
-
-
-def _taken(ground: Ground, detector: str) -> dict[str, str]:
-    """The documents that can have no further reading, and why."""
-    taken: dict[str, str] = {}
-    for found in _journals(ground, detector):
-        taken |= dict.fromkeys(found.skipped["document"], "was skipped as not scannable")
-        taken |= dict.fromkeys(found.readings["document"], f"has its final reading already, in {found.path.name}")
-    return taken
-
-
-def _journals(ground: Ground, detector: str) -> Iterator[journal.Journal]:
-    own = ground.edition.journals / journal.file_name(detector)
-    if own.exists():
-        untear(own)
-    paths = [p for p in ground.edition.journal_files() if p == own or p.name.startswith(f"{detector}.")]
-    for found in journal.read_all([p for p in paths if p.stat().st_size > 0], ground.corpus_sha256):
-        if found.detector == detector:
-            yield found
-
-
-def _write(ground: Ground, detector: str, path: Path, made: list[_Made]) -> Recorded:
-    kept = evidence.Writer(ground.edition.evidence, detector)
-    _settle(ground, detector, kept)
-    own = ground.edition.journals / journal.file_name(detector)
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    with journal.Writer(own, ground.corpus_sha256) as writer:
-        lines = [_start(ground, detector)] if writer.lines == 0 else []
-        lines += [each.line for each in made]
-        why = f"recorded {len(made)} answers from {path.name}, SHA-256 {digest}"
-        lines.append({"at": reading.now(), "kind": "stop", "reason": why})
-        kept.append([each.kept for each in made if each.kept is not None])
-        writer.append(*lines)
-        heads = {f"journal/{own.name}": Head(lines=writer.lines, head=writer.head)}
-    answered = [each.line for each in made if each.line["state"] == "answered"]
-    others = Counter(f"{each.line['state']}: {each.line['reason']}" for each in made if each.line not in answered)
-    states = ({"answered": len(answered)} if answered else {}) | dict(others.most_common())
-    undated = sum(line["got_at"] is None for line in answered)
-    notes = quoting.told((line["reason"] for line in answered if line["reason"] is not None), len(answered))
-    return Recorded(detector, len(made), states, undated, notes, heads)
-
-
-def _settle(ground: Ground, detector: str, kept: evidence.Writer) -> None:
-    """The end of the evidence is answered: an import that was cut off is moved aside, a scan has to come back first."""
-    answered: set[tuple[str, int]] = set()
-    waiting: set[tuple[str, int]] = set()
-    for found in _journals(ground, detector):
-        answered |= set(found.readings.select("document", "attempt").iter_rows())
-        waiting |= set(found.sent.select("document", "attempt").iter_rows())
-    unread = kept.unread(lambda document, attempt: (document, attempt) in answered)
-    if any((item.document, item.attempt) in waiting for item in unread):
-        raise UsageError(
-            f"a scan of {detector} was cut off, and answers that it had are not in its journal yet",
-            remedy=f"Run `penmark scan --detector {detector}` first: it keeps them.",
-        )
-    kept.drop(unread)
-
-
-def _start(ground: Ground, detector: str) -> dict[str, Any]:
-    plugin = ground.cards[detector].plugin
-    return {
-        "at": reading.now(),
-        "card_sha256": ground.card_sha256[detector],
-        "detector": detector,
-        "kind": "start",
-        "plugin": None if plugin is None else plugin.model_dump(),
-        "shard": "1/1",
-        "software": f"penmark {__version__}",
-    }

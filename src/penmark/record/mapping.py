@@ -25,11 +25,13 @@ class Mapping(Record):
     """RFC 6901 pointers into a row; None where there is no such field.
 
     ``document``: the document's id, or the word ``position``: the rows stand in the order of the ids of an arm.
+    ``number``: the number on a work sheet (``record.sheets``), in place of the id.
     ``displayed``: the words that somebody copied from a screen; without it the card's pointers read the answer.
     ``text``: the text that was scanned. ``date``: when the answer was given. ``read_by``: who read the screen.
     """
 
     document: str
+    number: Pointer | None = None
     displayed: Pointer | None = None
     text: Pointer | None = None
     version: Pointer | None = None
@@ -40,6 +42,7 @@ class Mapping(Record):
 FIELDS = tuple(Mapping.model_fields)
 COLUMNS = {
     "document": "document",
+    "number": "number",
     "displayed": "displayed",
     "version": "version",
     "date": "date",
@@ -57,6 +60,7 @@ class _Written(Record):
     """A mapping as people write it: pointers, or names of fields."""
 
     document: str | None = None
+    number: str | None = None
     displayed: str | None = None
     text: str | None = None
     version: str | None = None
@@ -93,6 +97,8 @@ def made(pairs: Iterable[tuple[str, str]]) -> Mapping:
         if field in found:
             raise UsageError(f"{field} is mapped twice", remedy="Map each field once.")
         found[field] = given if given == POSITION and field == "document" else _pointer(field, given)
+    if "document" in found and "number" in found:
+        raise UsageError("a row names its document by id or by number, not by both", remedy="Map one of them.")
     return Mapping(**({"document": "/document"} | found))
 
 
@@ -100,6 +106,8 @@ def default(first: bytes) -> Mapping:
     """The mapping where none is given. ``first``: the first row; if it has a ``displayed``, it is a table of typed readings."""
     names = set(json.loads(first))
     there = {field: f"/{column}" for column, field in COLUMNS.items() if column in names and "displayed" in names}
+    if "document" in there:
+        there.pop("number", None)
     return Mapping(**({"document": "/document"} | there))
 
 

@@ -155,6 +155,8 @@ def _csv(place: str, text: str) -> Iterator[Row | Fault]:
 def _header(place: str, header: list[str]) -> Iterator[Fault]:
     if not header:
         yield Fault(place, "has no header", "The first line names the columns.")
+    if len(header) == 1 and ";" in header[0]:
+        yield Fault(place, "has semicolons between its cells", "Save the table as CSV with commas.")
     if len(header) > MAX_COLUMNS:
         yield Fault(place, f"{len(header)} columns; at most {MAX_COLUMNS} are read")
     for name in sorted({name for name in header if header.count(name) > 1})[:20]:

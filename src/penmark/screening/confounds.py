@@ -91,10 +91,8 @@ def profiles(arms: tuple[Arm, ...], cases: dict[str, list[Case]], totals: dict[s
         quarters = [f"{cut:.0f}" for cut in statistics.quantiles(counts, n=4, method="inclusive")]
         features = Counter(feature for case in held for feature in case.format)
         told = ", ".join(f"{FEATURES[number]} {features[number]}" for number in sorted(features)) or "nothing of note"
-        part = (
-            f"{len(held)} public texts" if len(held) == totals[arm.name] else f"{len(held)} of {totals[arm.name]} texts"
-        )
-        message = f"of {part}: words from {counts[0]} to {counts[-1]}, quartiles {', '.join(quarters)}; with {told}"
+        part = f"{len(held)} of " if len(held) != totals[arm.name] else ""
+        message = f"of {part}{totals[arm.name]} public texts: words from {counts[0]} to {counts[-1]}, quartiles {', '.join(quarters)}; with {told}"
         found.add("profile", Where(arm.name), message, _FINE)
 
 

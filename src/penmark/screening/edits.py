@@ -34,7 +34,5 @@ def differs(edit: Edit, draft: str, text: str) -> Iterator[tuple[str, str]]:
     found = sentences.aligned(draft, text, edit.language)
     links = [(link.kind, link.draft, link.text) for link in edit.sentences.links]
     if (found.verdict, found.because, found.links) != (edit.sentences.verdict, edit.sentences.because, links):
-        yield (
-            "wrong-record",
-            f"the record says that its sentences are {edit.sentences.verdict}; the texts give {found.verdict}",
-        )
+        other = found.verdict if found.verdict != edit.sentences.verdict else f"{found.verdict} by other links"
+        yield "wrong-record", f"the record says that its sentences are {edit.sentences.verdict}; the texts give {other}"

@@ -180,9 +180,11 @@ class Texts:
             text = old.raw.decode("utf-8", "replace")
             folded = fold(text)
             digests = _digests(old.raw, folded)
-            for fact, position in self._twins.like(digests):
-                self._seen(position, fact, old.name, old.hidden)
-            self._sketches.add(start + len(called), folded)
+            same = self._twins.like(digests)
+            if same is not None:
+                self._seen(same[1], same[0], old.name, old.hidden)
+            else:
+                self._sketches.add(start + len(called), folded)
             called.append(old.name)
             hidden.append(old.hidden)
         self._hidden = hidden

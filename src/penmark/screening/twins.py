@@ -89,12 +89,12 @@ class Twins:
     def __init__(self) -> None:
         self._seen: tuple[dict[bytes, int], ...] = ({}, {}, {})
 
-    def like(self, digests: tuple[bytes, bytes, bytes]) -> Iterator[tuple[str, int]]:
-        """In which way the first text that is the same as one with these digests is, and its position."""
+    def like(self, digests: tuple[bytes, bytes, bytes]) -> tuple[str, int] | None:
+        """In which way a text is the same as one with these digests, and its position; None where there is none."""
         for (_, words), seen, digest in zip(self.FORMS, self._seen, digests, strict=True):
             if digest in seen:
-                yield words, seen[digest]
-                return
+                return words, seen[digest]
+        return None
 
     def add(self, position: int, digests: tuple[bytes, bytes, bytes]) -> tuple[str, str, int] | None:
         """The rule, its words, and the position of an earlier text that is the same; None for a new text."""

@@ -5,7 +5,7 @@ mean, where the recipe knows another one or none); over the recipe's words, colu
 Without a recipe: ``sha256``, ``archive`` (the deposit: a DOI, a repository and its commit), ``licence``, columns.
 Dates: with ``deposited_on`` (the day that the keeper of the deposit states) every text is as old as the deposit, grade
 ``released``; else the column ``evidence_date``, or the day on which the recipe says that the data set was public, both
-of grade ``stated``. A title, an address, a text dates nothing.
+of grade ``stated``. A title, an address, a text dates nothing. ``before``: texts of that date and later are left out.
 *Reads* the file or folder. *Writes* nothing.
 """
 
@@ -23,7 +23,7 @@ from penmark.sources.patterns import Patterns
 from penmark.sources.recipe import Part, Recipe, recipe
 from penmark.sources.rows import Row, rows
 
-_OWN = ("path", "recipe", "part", "sha256", "deposited_on", "delimiter", "archive", "licence", "files")
+_OWN = ("path", "recipe", "part", "sha256", "deposited_on", "delimiter", "archive", "licence", "files", "before")
 _BLOCK = 2**20
 # Columns that are made here. No header has such a name: a cell that begins with = would be run by a spreadsheet.
 _ID, _TEXT, _CHOSEN = "=id", "=text", "=part"
@@ -37,6 +37,7 @@ class Dataset:
             raise UsageError("the grade of a data set follows from its date", remedy="Give deposited_on, or a column.")
         self._options = options
         self._kept: dict[str, Found] | None = None
+        self.notes: list[str] = []
 
     def gather(self, arm_name: str) -> Iterator[Draft]:
         """A draft for each text of the part. Raises FaultsError at the end."""
@@ -52,10 +53,16 @@ class Dataset:
         source = _listed(path, files) if part.files is not None else self._rows(path, part, faults)
         mapping = Mapping(_options(known, part, self._options), own=_OWN)
         folder = path if path.is_dir() else path.parent
-        number = 0
+        before = self._options.get("before", "9999")
+        number, late = 0, 0
         for draft in mapping.drafts(_cells(source, known, part, self._options), folder, faults):
             number += 1
-            yield self._dated(draft, known, name, digest)
+            made = self._dated(draft, known, name, digest)
+            if made.provenance.get("evidence_date", "") >= before:
+                late += 1
+            else:
+                yield made
+        self.notes = [f"{late} texts left out: not before {before}"] if late else []
         if number == 0 and not faults:
             faults.append(Fault(str(path), f"holds no text of the part {name}", f"It should hold {part.about}."))
         if faults:

@@ -1,0 +1,89 @@
+"""Where typed and recorded readings go: the detector's evidence, then its journal, in one group.
+
+*Reads* the journals of the detector and the end of its evidence. *Writes* both. *Never* writes a part of a group; never
+takes back a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from penmark import __version__, evidence, journal, reading
+from penmark.errors import UsageError, did_you_mean
+from penmark.evidence import Kept
+from penmark.frozen import Ground
+from penmark.journal.writing import untear
+from penmark.records import Head
+
+
+def promised(ground: Ground, detector: str) -> None:
+    """Raises UsageError where ``detector`` is not in the promise."""
+    known = sorted(ground.cards)
+    if detector not in known:
+        raise UsageError(
+            f"there is no detector {detector!r} in the promise{did_you_mean(detector, known)}",
+            remedy=f"It has: {', '.join(known)}.",
+        )
+
+
+def taken(ground: Ground, detector: str) -> dict[str, str]:
+    """The documents that can have no further reading, and why."""
+    found: dict[str, str] = {}
+    for one in _journals(ground, detector):
+        found |= dict.fromkeys(one.skipped["document"], "was skipped as not scannable")
+        found |= dict.fromkeys(one.readings["document"], f"has its final reading already, in {one.path.name}")
+    return found
+
+
+def write(
+    ground: Ground, detector: str, lines: Sequence[dict[str, Any]], kept: Sequence[Kept], why: str
+) -> dict[str, Head]:
+    """Write the evidence, then the lines and a stop line that says ``why``; the journal as it stands then, by its path."""
+    writer = evidence.Writer(ground.edition.evidence, detector)
+    _settle(ground, detector, writer)
+    own = ground.edition.journals / journal.file_name(detector)
+    with journal.Writer(own, ground.corpus_sha256) as written:
+        first = [_start(ground, detector)] if written.lines == 0 else []
+        writer.append(kept)
+        written.append(*first, *lines, {"at": reading.now(), "kind": "stop", "reason": why})
+        return {f"journal/{own.name}": Head(lines=written.lines, head=written.head)}
+
+
+def _journals(ground: Ground, detector: str) -> Iterator[journal.Journal]:
+    own = ground.edition.journals / journal.file_name(detector)
+    if own.exists():
+        untear(own)
+    paths = [p for p in ground.edition.journal_files() if p == own or p.name.startswith(f"{detector}.")]
+    for found in journal.read_all([p for p in paths if p.stat().st_size > 0], ground.corpus_sha256):
+        if found.detector == detector:
+            yield found
+
+
+def _settle(ground: Ground, detector: str, kept: evidence.Writer) -> None:
+    """The end of the evidence is answered: an import that was cut off is moved aside, a scan has to come back first."""
+    answered: set[tuple[str, int]] = set()
+    waiting: set[tuple[str, int]] = set()
+    for found in _journals(ground, detector):
+        answered |= set(found.readings.select("document", "attempt").iter_rows())
+        waiting |= set(found.sent.select("document", "attempt").iter_rows())
+    unread = kept.unread(lambda document, attempt: (document, attempt) in answered)
+    if any((item.document, item.attempt) in waiting for item in unread):
+        raise UsageError(
+            f"a scan of {detector} was cut off, and answers that it had are not in its journal yet",
+            remedy=f"Run `penmark scan --detector {detector}` first: it keeps them.",
+        )
+    kept.drop(unread)
+
+
+def _start(ground: Ground, detector: str) -> dict[str, Any]:
+    plugin = ground.cards[detector].plugin
+    return {
+        "at": reading.now(),
+        "card_sha256": ground.card_sha256[detector],
+        "detector": detector,
+        "kind": "start",
+        "plugin": None if plugin is None else plugin.model_dump(),
+        "shard": "1/1",
+        "software": f"penmark {__version__}",
+    }

@@ -1,0 +1,97 @@
+"""Pace: when the next request to a vendor may leave.
+
+*Reads* the clock that only goes forward. *Writes* nothing. *Never* lets more requests leave than the vendor permits in
+any stretch of time of the length that its limit names, or any while the vendor asked to be left alone.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+from penmark import records
+
+SLACK = 0.02
+"""The part of a limit that is left unused: requests overtake one another on their way."""
+BURST = 50
+"""So many requests at most leave at once after a stretch without any."""
+NO_LIMIT = 2**30
+_TRIFLE = 1e-9
+
+
+class Pace:
+    """One vendor's limit: so many requests in so many seconds, spread over that time; None: no limit of its own.
+
+    Used by several threads.
+    """
+
+    def __init__(self, limit: records.Pace | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.limited = limit is not None
+        self._most = NO_LIMIT if limit is None else limit.requests
+        self._span = 0.0 if limit is None else limit.seconds * (1 + SLACK)
+        self._rate = 0.0 if limit is None else limit.requests / limit.seconds
+        self._room = float(min(BURST, max(1, self._most // 10)))
+        self._clock, self._lock = clock, threading.Lock()
+        self._tokens, self._filled, self._closed = self._room, clock(), 0.0
+        self._left: deque[float] = deque()  # when the requests of the last span left
+
+    def free(self) -> int:
+        """How many requests may leave now."""
+        with self._lock:
+            return self._free(self._clock())
+
+    def take(self, count: int = 1) -> None:
+        """So many leave."""
+        with self._lock:
+            self._take(self._clock(), count)
+
+    def delay(self) -> float:
+        """Seconds until a request may leave; 0.0: now."""
+        with self._lock:
+            return self._delay(self._clock())
+
+    def close(self, seconds: float) -> None:
+        """Let nothing leave for so long."""
+        with self._lock:
+            self._closed = max(self._closed, self._clock() + seconds)
+
+    def turn(self, wait: Callable[[float], bool]) -> bool:
+        """Wait until a request may leave, and let it; False where ``wait`` says that the waiting is to end."""
+        while True:
+            with self._lock:
+                now = self._clock()
+                if self._free(now) > 0:
+                    self._take(now, 1)
+                    return True
+                seconds = self._delay(now)
+            if wait(min(1.0, seconds)):
+                return False
+
+    def _free(self, now: float) -> int:
+        if now < self._closed:
+            return 0
+        if not self.limited:
+            return NO_LIMIT
+        self._tokens = min(self._room, self._tokens + (now - self._filled) * self._rate)
+        self._filled = now
+        while self._left and self._left[0] <= now - self._span:
+            self._left.popleft()
+        return min(int(self._tokens + _TRIFLE), self._most - len(self._left))
+
+    def _take(self, now: float, count: int) -> None:
+        if self.limited:
+            self._free(now)
+            self._tokens -= count
+            self._left.extend([now] * count)
+
+    def _delay(self, now: float) -> float:
+        if self._free(now) > 0:
+            return 0.0
+        waits = [self._closed - now]
+        if self.limited:
+            waits.append((1 - self._tokens) / self._rate)
+            if len(self._left) >= self._most:
+                waits.append(self._left[0] + self._span - now)
+        return max(0.001, *waits)
