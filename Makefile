@@ -21,14 +21,15 @@ soak: .venv/dev
 bench: .venv/dev
 	for each in benchmarks/bench_*.py; do .venv/bin/python $$each || exit 1; done
 
-RUN_EXTRAS = --extra corpus --extra report --extra detectors
+RUN_EXTRAS = --extra report --extra detectors
+ALL_EXTRAS = $(RUN_EXTRAS) --extra corpus
 COMPILE = .venv/bin/pip-compile -q --strip-extras --allow-unsafe --generate-hashes --no-emit-index-url \
     --no-emit-find-links --no-emit-options --no-header --no-annotate
 
 lock: .venv/dev
 	.venv/bin/pip install -q pip-tools
 	$(COMPILE) $(RUN_EXTRAS) -o requirements/demo.txt pyproject.toml
-	$(COMPILE) $(RUN_EXTRAS) --extra dev -o requirements/dev.txt pyproject.toml
+	$(COMPILE) $(ALL_EXTRAS) --extra dev -o requirements/dev.txt pyproject.toml
 
 .venv/bin/pip:
 	scripts/need openssl openssl

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import importlib.util
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -21,6 +21,7 @@ DETECTORS = "penmark.detectors"
 SOURCES = "penmark.sources"
 GENERATORS = "penmark.generators"
 ATTACKS = "penmark.attacks"
+ENGINES = "penmark.engines"
 
 
 class Answer(NamedTuple):
@@ -111,12 +112,45 @@ class Detector(Protocol):
     def read(self, text: str) -> Answer | Declined: ...
 
 
+class Shown(Protocol):
+    """A request as an engine would send it, with secrets by the names of their variables."""
+
+    @property
+    def step(self) -> str: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def url(self) -> str: ...
+    @property
+    def headers(self) -> dict[str, str]: ...
+    @property
+    def body(self) -> bytes | None: ...
+
+
+class Engine(Protocol):
+    """Asks a vendor as its card says; made by ``factory(card, settings, version, …)``, and used by several threads.
+
+    ``ask``: ``call_id`` is the caller's own name for the work; ``noted`` is told what the vendor calls it. ``resume``
+    asks for that. Both raise UnansweredError. ``shown`` sends nothing.
+    """
+
+    def ask(self, text: str, call_id: str, noted: Callable[[dict[str, str]], None]) -> Heard: ...
+
+    def resume(self, job: Mapping[str, str]) -> Heard: ...
+
+    def shown(self) -> Sequence[Shown]: ...
+
+    def close(self) -> None: ...
+
+
 class Source(Protocol):
     """Made by ``factory(options)``. ``gather`` yields the drafts of an arm, in any order.
 
     Every fault is found in one pass: what is wrong is kept until the last draft has been yielded, and raised as one
     FaultsError. Relative paths in the option ``path`` are made absolute before the factory sees them. A source may have
-    ``notes``: once all is gathered, what it left out and why, in words for the user.
+    ``notes``: once all is gathered, what it left out and why, in words for the user; and ``left_out``: the same for the
+    bundle, by what was read (a digest, say) how many texts for which reason. Its class may have ``promised``: names of
+    fields of the protocol that it is given as options, whatever the user says.
     """
 
     def gather(self, arm_name: str) -> Iterator[Draft]: ...
@@ -221,6 +255,12 @@ def source(name: str) -> Callable[[dict[str, str]], Source]:
 def generator(name: str) -> Callable[[dict[str, str]], Generator]:
     """The factory of a generator plugin; errors as for ``detector``."""
     factory: Callable[[dict[str, str]], Generator] = _load(GENERATORS, name)
+    return factory
+
+
+def engine(name: str) -> Callable[..., Engine]:
+    """The factory of an engine; errors as for ``detector``."""
+    factory: Callable[..., Engine] = _load(ENGINES, name)
     return factory
 
 

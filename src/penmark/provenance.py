@@ -19,6 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from penmark import study
 from penmark.errors import Fault, FaultsError, PenmarkError, did_you_mean
 from penmark.records import (
+    Acceptance,
     Archive,
     Arm,
     Attested,
@@ -47,7 +48,7 @@ class Shortfall(NamedTuple):
 _ADAPTER: TypeAdapter[Provenance] = TypeAdapter(Provenance)
 _REJECTED: TypeAdapter[tuple[Rejected, ...]] = TypeAdapter(tuple[Rejected, ...])
 _INTEGERS = {
-    *("operations", "active_minutes", "pastes", "largest_insert_percent", "word_target", "words_changed", "draft_words"),
+    *("operations", "active_minutes", "pauses", "pastes", "largest_insert_percent", "word_target", "words_changed", "draft_words"),
     *("attempt", "tokens_read", "tokens_written"),
 }
 _TRUTHS = {"adult", "publish"}
@@ -111,6 +112,20 @@ def from_row(row: Mapping[str, str], place: str) -> Provenance:
         raise FaultsError(_fault(place, kind, e) for e in error.errors(include_url=False)) from None
 
 
+def withdrawn(place: Study) -> dict[str, dict[str, Any]]:
+    """The tombstones of texts that their authors took back, by document; empty where there are none.
+
+    Raises PenmarkError for a line of ``private/withdrawn.jsonl`` that is none.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for number, value in study.records(place.withdrawn) if place.withdrawn.exists() else ():
+        if set(value) != {"address", "arm", "at", "document", "editions"}:
+            where = f"{place.withdrawn}:{number}"
+            raise PenmarkError("is no tombstone", place=where, remedy="Restore the file from a copy.")
+        found[value["document"]] = value
+    return found
+
+
 def salts(place: Study) -> dict[str, bytes]:
     """The salts under which attested texts are known, by document; empty where there are none.
 
@@ -164,6 +179,8 @@ def insufficient(document: Document, arm: Arm) -> list[Shortfall]:
         )
     if own.kind == "edited":
         found.extend(_budget(own, arm))
+    if own.kind == "attested" and arm.sessions is not None:
+        found.extend(_session(own, arm.sessions))
     return found
 
 
@@ -210,6 +227,23 @@ def _sentences(own: Sentences | None, arm: str) -> list[Shortfall]:
         fact = f"whether a sentence was added or deleted is unclear: {own.because}"
     remedy = f"A person reads both and writes the decision, kept or changed, into corpus/{arm}/decisions.csv."
     return [Shortfall("sentences-unclear", fact, remedy)]
+
+
+def _session(own: Attested, asked: Acceptance) -> list[Shortfall]:
+    """What an arm asks of kept sessions. Of a withheld text nothing is told by which it could be held against that."""
+    if own.session is None:
+        remedy = "Replace it by a text whose session was kept."
+        return [Shortfall("missing-provenance", "no session was kept; the arm asks for one", remedy)]
+    told, wanted = own.session, asked.model_dump()
+    wrong = [
+        f"{name} {value}; the arm takes {wanted[name]} at {'least' if least else 'most'}"
+        for name, least in (("operations", True), ("active_minutes", True), ("pastes", False), ("largest_insert_percent", False))
+        if (value := getattr(told, name)) is not None
+        and wanted.get(name) is not None
+        and (value < wanted[name] if least else value > wanted[name])
+    ]
+    remedy = "The rules were promised before anybody wrote: refuse the session."
+    return [Shortfall("missing-provenance", f"a session with {each}", remedy) for each in wrong]
 
 
 def _either(values: tuple[str, ...]) -> str:
@@ -280,7 +314,7 @@ def _nested(reader: _Reader) -> dict[str, Any]:
         session = reader.take(_SESSION)
         if session:
             value["session"] = session
-            for name in sorted(_SESSION - set(session)):  # only of a withheld text is less told, and that is not by a row
+            for name in sorted(_SESSION - set(session) - {"pauses"}):  # only of a withheld text is less told, and that is not by a row
                 reader.faults.append(Fault(reader.place, f"no {name} (a session summary needs it)", _GIVE.format(name)))
     elif kind == "edited":
         draft = reader.take(_DRAFT) | {"kind": "generated", "grade": reader.given.get("draft_grade", "stated")}

@@ -49,6 +49,15 @@ def judge(card: Card, body: bytes, text: str, declined: str | None = None) -> Ju
     return Judged("answered", None, found)
 
 
+def judge_typed(card: Card, body: bytes) -> Judged:
+    """What a row that people typed from a screen comes to, for a card that reads a display."""
+    try:
+        found = cards.typed(card, body)
+    except PenmarkError as error:
+        return Judged("declined", reason(error.faults[0].fact), NOTHING)
+    return Judged("declined", NO_ANSWER, found) if found.displayed is None else Judged("answered", None, found)
+
+
 def remarked(judged: Judged, card: Card, body: bytes, text: str) -> Judged:
     """``judged``, with the remark on how the answer quotes the text, where it is answered. It changes no state.
 

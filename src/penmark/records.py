@@ -195,6 +195,18 @@ class Budget(Record):
     sentences: Literal["none added or deleted", "any"]
 
 
+class Acceptance(Record):
+    """What a kept session must show, so that its text is taken: decided before anybody writes.
+
+    ``operations``, ``active_minutes``: so many at least; ``pastes``, ``largest_insert_percent``: so many at most.
+    """
+
+    operations: int | None = Field(default=None, ge=0, exclude_if=_empty)
+    active_minutes: int | None = Field(default=None, ge=0, exclude_if=_empty)
+    pastes: int | None = Field(default=None, ge=0, exclude_if=_empty)
+    largest_insert_percent: int | None = Field(default=None, ge=0, le=100, exclude_if=_empty)
+
+
 class SourceRef(Record):
     """Where an arm's texts come from: a source plugin and its options (for tables: which column holds what)."""
 
@@ -219,6 +231,7 @@ class Arm(Record):
     generation: Generation | None = None
     budget: Budget | None = None
     source: SourceRef | None = None
+    sessions: Acceptance | None = Field(default=None, exclude_if=_empty)
 
     @model_validator(mode="after")
     def _adds_up(self) -> Arm:
@@ -284,7 +297,10 @@ class Authority(Record):
 
 
 class Protocol(Record):
-    """What is promised. A value; everything an edition does follows from it and from the cards it names."""
+    """What is promised. A value; everything an edition does follows from it and from the cards it names.
+
+    ``signing_key``: the public Ed25519 key (64 hexadecimal digits) under which exports of written sessions are signed.
+    """
 
     format: int = FORMAT
     study: str
@@ -296,6 +312,7 @@ class Protocol(Record):
     schedule: str
     window: Window
     seed_sha256: Digest
+    signing_key: Digest | None = Field(default=None, exclude_if=_empty)
     beacon: str | None = None
     interval: Literal["wilson"] = "wilson"
     level: Literal["0.90", "0.95", "0.99"] = "0.95"
@@ -609,6 +626,7 @@ class Session(Record):
     active_minutes: int | None = Field(default=None, ge=0)
     pastes: int | None = Field(default=None, ge=0)
     largest_insert_percent: int | None = Field(default=None, ge=0, le=100)
+    pauses: int | None = Field(default=None, ge=0, exclude_if=_empty)
 
 
 class Attested(Record):

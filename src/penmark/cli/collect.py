@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -39,6 +39,7 @@ from penmark.collecting import Collected, collect, ready
 from penmark.collecting.rechecking import OUTCOMES, Rechecked, archived, refinding
 from penmark.collecting.rechecking import recheck as rechecked
 from penmark.errors import Fault, FaultsError, UsageError, did_you_mean
+from penmark.plugins import Source
 from penmark.records import Arm, Protocol
 from penmark.study import Study
 
@@ -115,7 +116,7 @@ def _collect(
         for name in names:
             plugin = plugins.source(_plugin(promised, name, source, given))
             try:
-                made = plugin(_merged(place, promised, name, source, given))
+                made = plugin(_merged(place, promised, name, source, given) | _promised(plugin, promised))
                 results.append(collect(place, promised, name, made, _Progress(name), anew=anew))
                 for note in getattr(made, "notes", ()):
                     print(f"note: {name}: {note}", file=sys.stderr)
@@ -205,6 +206,12 @@ def _merged(place: Study, promised: Protocol, name: str, source: str | None, giv
     return options | given
 
 
+def _promised(plugin: Callable[[dict[str, str]], Source], promised: Protocol) -> dict[str, str]:
+    """What a source takes from the promise alone."""
+    fields = {name: getattr(promised, name) for name in getattr(plugin, "promised", ())}
+    return {name: value for name, value in fields.items() if value is not None}
+
+
 class _Progress:
     """Tells on stderr how far a long collection is."""
 
@@ -226,4 +233,5 @@ def _show(results: list[Collected], as_json: bool) -> None:
         return
     for one in results:
         what = f"{one.added} added, {one.updated} updated, {one.unchanged} unchanged"
-        print(f"{one.arm}: {one.documents} documents ({what})")
+        gone = f"; left out since they were withdrawn: {', '.join(one.withdrawn)}" if one.withdrawn else ""
+        print(f"{one.arm}: {one.documents} documents ({what}){gone}")

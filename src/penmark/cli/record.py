@@ -1,9 +1,13 @@
 """Import answers that exist elsewhere: typed from a screen, or kept by somebody in the past.
 
 FILE is CSV, JSON (a list of objects) or JSON Lines. The sealed card says where score and verdict stand in a row, and the
-row is kept as evidence, with every digit as it is. A table of typed readings has the columns document, displayed, date,
-version and operator; map other names. All rows of a file are imported, or none. An answer that is older than the
-promise, or has no date, makes the edition retrospective.
+row is kept as evidence, with every digit as it is. A table of typed readings has the columns document (or number, from a
+work sheet), displayed, date, version and operator; map other names. All rows of a file are imported, or none. An answer
+that is older than the promise, or has no date, makes the edition retrospective.
+
+For people who read a screen, --sheets DIR writes work sheets: blind numbers in the sealed order, the texts as .txt and
+.docx, and a table to fill in. Where a second person typed the same screens (--second), every difference is listed, and
+nothing is recorded until it is corrected or settled on the record (--settle).
 """
 
 from __future__ import annotations
@@ -17,14 +21,28 @@ import typer
 
 from penmark import amendments, frozen, reading, sealing, study
 from penmark.errors import UsageError
-from penmark.record import Import, Recorded, mapping, record
-from penmark.study import Edition
+from penmark.record import Import, Recorded, mapping, record, sheets
+from penmark.records import Head
+from penmark.study import Edition, Study
 
 
 def run(
     ctx: typer.Context,
-    file: Annotated[list[Path], typer.Argument(metavar="FILE...", help="The answers.")],
     detector: Annotated[str, typer.Option(help="Whose answers they are.")],
+    file: Annotated[list[Path] | None, typer.Argument(metavar="FILE...", help="The answers.")] = None,
+    sheet: Annotated[
+        Path | None, typer.Option("--sheets", metavar="DIR", help="Write work sheets to this new folder; no FILE then.")
+    ] = None,
+    second: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The same readings, typed again by somebody else.")
+    ] = None,
+    settle: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What counts where the two differ: number, displayed, by, why."),
+    ] = None,
+    screenshots: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Pictures named by number (0012.png), to keep by digest.")
+    ] = None,
     maps: Annotated[
         list[str] | None,
         typer.Option(
@@ -38,21 +56,66 @@ def run(
     by: Annotated[str | None, typer.Option(help="Who read the screens, where no field says so.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    if maps and mapping_file is not None:
-        raise UsageError("--map and --mapping do not go together", remedy="Put everything in one of them.")
+    files = file or []
+    typed = (second, settle, screenshots)
+    _check(files, sheet, typed, maps is not None, mapping_file is not None)
     place = study.find(Path(ctx.obj))
     edition = place.edition()
-    wanted = mapping.load(mapping_file) if mapping_file is not None else mapping.parse(maps) if maps else None
-    for path, only in zip(file, _arms(arm or [], len(file)), strict=True):
-        done = record(place, edition, path, Import(detector, wanted, only, by))
-        source = path.name if only is None else f"{path.name} ({only})"
-        for note in done.notes:
-            amendments.deviation(edition, f"recorded from {source}: {note}", detector, now=reading.now())
-        if done.notes:
-            study.write(place.changes, amendments.changes(place.editions()).encode())
-        _show(done, source, as_json)
-    for warning in _seal_heads(edition, done):
-        print(f"warning: {warning}", file=sys.stderr)
+    if sheet is not None:
+        _sheets(place, edition, detector, sheet, as_json)
+        return
+    fields = mapping.load(mapping_file) if mapping_file is not None else mapping.parse(maps) if maps else None
+    for path, only in zip(files, _arms(arm or [], len(files)), strict=True):
+        done = record(place, edition, path, Import(detector, fields, only, by, *typed))
+        _recorded(place, edition, done, path.name if only is None else f"{path.name} ({only})", as_json)
+    _seal_heads(edition, done.heads)
+
+
+def _check(files: list[Path], sheet: Path | None, typed: tuple[Path | None, ...], maps: bool, mapped: bool) -> None:
+    """Raises UsageError where the options do not go together."""
+    if maps and mapped:
+        raise UsageError("--map and --mapping do not go together", remedy="Put everything in one of them.")
+    if sheet is not None and (files or any(each is not None for each in typed)):
+        raise UsageError(
+            "--sheets writes work sheets and records nothing", remedy="Record the answers in a run of their own."
+        )
+    if sheet is None and not files:
+        raise UsageError("no file of answers is named", remedy="Name it; or write work sheets with --sheets DIR.")
+    if len(files) > 1 and any(each is not None for each in typed):
+        raise UsageError(
+            "--second, --settle and --screenshots belong to one file", remedy="Record each file in a run of its own."
+        )
+
+
+def _recorded(place: Study, edition: Edition, done: Recorded, source: str, as_json: bool) -> None:
+    """Write down what went otherwise than promised, and tell what was recorded."""
+    told = [f"recorded from {source}: {note}" for note in done.notes] + [f"typed twice: {one}" for one in done.settled]
+    for what in told:
+        amendments.deviation(edition, what, done.detector, now=reading.now())
+    if told:
+        study.write(place.changes, amendments.changes(place.editions()).encode())
+    _show(done, source, as_json)
+
+
+def _sheets(place: Study, edition: Edition, detector: str, out: Path, as_json: bool) -> None:
+    made = sheets.make(place, edition, detector, out)
+    if as_json:
+        print(json.dumps({**made._asdict(), "folder": str(made.folder), "heads": _plain(made.heads)}))
+    elif made.texts:
+        print(f"{made.detector}: work sheets for {made.texts} texts in {made.folder}; begin with its README.txt")
+    if not as_json:
+        for why, count in made.skipped.items():
+            print(f"  {count} not scannable: {why}")
+        if made.done:
+            print(f"  {made.done} have their reading already")
+        if made.plain:
+            print(f"  only as .txt, for characters that no .docx can hold: {', '.join(made.plain)}")
+    if made.heads:
+        _seal_heads(edition, made.heads)
+
+
+def _plain(heads: dict[str, Head]) -> dict[str, object]:
+    return {name: head.model_dump() for name, head in heads.items()}
 
 
 def _arms(given: list[str], files: int) -> list[str | None]:
@@ -64,31 +127,40 @@ def _arms(given: list[str], files: int) -> list[str | None]:
     return [None] * files if not given else [*given] if len(given) == files else [given[0]] * files
 
 
-def _seal_heads(edition: Edition, done: Recorded) -> tuple[str, ...]:
+def _seal_heads(edition: Edition, heads: dict[str, Head]) -> None:
     """Seal how the journal stands, where an authority says when that was; without one a seal would add nothing."""
     promised = frozen.ground(edition, verb="record").protocol
     if not promised.authorities:
-        return ()
-    return sealing.seal(
+        return
+    sealed = sealing.seal(
         edition,
         "heads",
         promised.study,
         [],
-        journals=done.heads,
+        journals=heads,
         authorities=promised.authorities,
         now=reading.now(),
-    ).warnings
+    )
+    for warning in sealed.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
 
 
 def _show(done: Recorded, source: str, as_json: bool) -> None:
     if as_json:
-        values = {**done._asdict(), "heads": {name: head.model_dump() for name, head in done.heads.items()}}
-        print(json.dumps(values, ensure_ascii=False))
+        print(json.dumps({**done._asdict(), "heads": _plain(done.heads)}, ensure_ascii=False))
         return
     print(f"{done.detector}: {done.readings} readings from {source}")
     for state, count in done.states.items():
         print(f"  {count} {state}")
     if done.undated:
         print(f"  {done.undated} answers have no date: the edition is retrospective, and every table says so.")
-    for note in done.notes:
+    if done.once:
+        print(f"  {done.once} were typed once only: nobody would notice a slip of the finger.")
+    if done.one_hand:
+        print(f"  {done.one_hand} were typed twice by the same person.")
+    if done.blank:
+        print(f"  {done.blank} rows are not filled in yet; record them when they are.")
+    if done.screenshots:
+        print(f"  {done.screenshots} screenshots are kept in screenshots/ of the edition, and not published.")
+    for note in (*done.notes, *done.settled):
         print(f"  {note} (written to deviations.jsonl)")

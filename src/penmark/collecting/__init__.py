@@ -1,7 +1,7 @@
 """Collect: fill an arm with texts and their provenance.
 
 *Reads* what a source yields, and the documents that are there. *Writes* ``corpus/<arm>/`` (texts, documents.jsonl,
-claims.jsonl), and for attested texts ``private/texts`` and ``private/salts.jsonl``.
+claims.jsonl, left_out.json), and for attested texts ``private/texts`` and ``private/salts.jsonl``.
 *Never* changes a byte of a text; never writes anything of a source in which something is wrong: all faults are told,
 the rest stays as it was. Before the promise, and after the freeze, nothing is collected.
 The texts of one arm are held in memory while it is filled.
@@ -46,11 +46,11 @@ def collect(
                     progress(number)
         except FaultsError as error:
             faults.extend(error.faults)
-        if number == 0 and not faults:
+        if number == 0 and not faults and not getattr(source, "left_out", {}):
             faults.append(Fault(None, f"the source yields no text for the arm {arm}", "Look at its options."))
         if faults:
             raise FaultsError(faults)
-        return shelf.store()
+        return shelf.store(getattr(source, "left_out", {}))
 
 
 def locked(place: Study, doing: str) -> AbstractContextManager[None]:

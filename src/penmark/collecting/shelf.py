@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,10 +24,12 @@ from penmark.study import Study
 
 _ADDRESS = re.compile(r"[0-9a-f]{64}")
 _SHARD = re.compile(r"[0-9]{4,}\.jsonl\.gz")
+NOTHING: Mapping[str, Mapping[str, int]] = {}
 
 
 class Collected(NamedTuple):
-    """What a collection did to an arm. ``unused``: names of the source that no record knows."""
+    """What a collection did to an arm. ``unused``: names of the source that no record knows; ``withdrawn``: texts that
+    the source still has and their authors took back."""
 
     arm: str
     added: int
@@ -35,6 +37,7 @@ class Collected(NamedTuple):
     unchanged: int
     documents: int
     unused: tuple[str, ...]
+    withdrawn: tuple[str, ...] = ()
 
 
 class Shelf:
@@ -60,6 +63,8 @@ class Shelf:
         elif not arm.persists:  # made anew for each edition; the earlier one has its manifest
             self._before = {name: known for name, known in self._before.items() if name not in frozen}
         self._salts = provenance.salts(place)
+        self._withdrawn = provenance.withdrawn(place)
+        self._back: set[str] = set()  # what was withdrawn and comes again
         self._elsewhere = {
             str(value.get("id")): path.parent.name
             for path in sorted(place.corpus.glob("*/documents.jsonl"))
@@ -74,6 +79,9 @@ class Shelf:
             faults.append(Fault(draft.place, fact, "Give each text an id of its own."))
             return
         self._places[draft.id] = draft.place
+        if draft.id in self._withdrawn:
+            self._back.add(draft.id)
+            return
         if draft.id in self._elsewhere:
             fact = f"the id {draft.id} is already in the arm {self._elsewhere[draft.id]}"
             faults.append(Fault(draft.place, fact, "Ids are unique over all arms of a study."))
@@ -96,8 +104,8 @@ class Shelf:
             self._salts[name] = secrets.token_bytes(32)
         return self._salts[name]
 
-    def store(self) -> Collected:
-        """Put everything on the disk."""
+    def store(self, left_out: Mapping[str, Mapping[str, int]] = NOTHING) -> Collected:
+        """Put everything on the disk. ``left_out``: what the source had and did not give, by what was read and reason."""
         merged = self._before | {name: made.document for name, made in self._entries.items()}
         texts = self._texts()
         wanted = self._kept.union(*(_addresses(document) for document in merged.values()))
@@ -107,13 +115,15 @@ class Shelf:
         claims |= {name: made.claims for name, made in self._entries.items()}
         told = [{"claims": claims[name], "document": name} for name in sorted(claims) if claims[name]]
         _write(self._claims_path, told, needed=bool(told))
+        _write_left_out(folder / "left_out.json", left_out)
         _write(self._path, [merged[n].model_dump(mode="json", by_alias=True) for n in sorted(merged)], needed=True)
         _tidy(folder, wanted)
         same = sum(self._before.get(name) == made.document for name, made in self._entries.items())
         updated = sum(name in self._before for name in self._entries) - same
         unused = frozenset[str]().union(*(made.unused for made in self._entries.values()))
         added = len(self._entries) - same - updated
-        return Collected(self._arm.name, added, updated, same, len(merged), tuple(sorted(unused)))
+        counts = (added, updated, same, len(merged))
+        return Collected(self._arm.name, *counts, tuple(sorted(unused)), tuple(sorted(self._back)))
 
     def _texts(self) -> dict[str, bytes]:
         """The texts that lie open, by address. Those of attested documents go to private places on the way."""
@@ -171,6 +181,13 @@ def _frozen(place: Study, edition: str, arm: str) -> dict[str, str]:
 def _write_private(path: Path, data: bytes) -> None:
     if not path.exists() or study.read(path) != data:
         study.write_private(path, data)
+
+
+def _write_left_out(path: Path, counts: Mapping[str, Mapping[str, int]]) -> None:
+    """Keep what sources left out; what was read again replaces what was said of it before."""
+    if counts:
+        before = study.read_json(path) if path.exists() else {}
+        study.write(path, canon.encode(before | {name: dict(reasons) for name, reasons in counts.items()}))
 
 
 def _write(path: Path, values: list[dict[str, Any]], *, needed: bool) -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from penmark import cards, frozen, reading, study
 from penmark.errors import UsageError
-from penmark.frozen import Documents, Ground, Texts
+from penmark.frozen import Ground, Texts
 from penmark.record import keeping
 from penmark.record.docx import docx
 from penmark.record.numbers import Numbers
@@ -75,14 +75,17 @@ def _made(place: Study, ground: Ground, detector: str, out: Path) -> Sheets:
     numbers, taken = Numbers(place, ground, documents), keeping.taken(ground, detector)
     left = [(n, at) for n, at in enumerate(numbers.order, 1) if documents.ids[at] not in taken]
     chosen = [(numbers.shown(n), at) for n, at in left if at not in skips]
-    if not chosen:
-        raise UsageError(f"there is no text left that {detector} could be given", remedy="`penmark status` says what is.")
-    if any(at in withheld for _, at in chosen):
-        _private(place, out)
     new = [at for _, at in left if at in skips]
+    if not left:
+        raise UsageError(f"there is no text left for {detector}", remedy="`penmark status` says what is next.")
+    closed = any(at in withheld for _, at in chosen)
+    if closed:
+        _private(place, out)
     heads = _skipped(ground, detector, [(documents.ids[at], skips[at]) for at in new], len(chosen))
-    with closing(Texts(place, documents)) as texts:
-        plain = _write(out, chosen, texts, _words(ground, detector))
+    plain: tuple[str, ...] = ()
+    if chosen:
+        with closing(Texts(place, documents)) as texts:
+            plain = _write(out, chosen, texts, _words(ground, detector, closed))
     done = sum("final reading" in why for why in taken.values())
     return Sheets(detector, out, len(chosen), done, dict(Counter(skips.values()).most_common()), plain, heads)
 
@@ -134,8 +137,8 @@ def _write(out: Path, chosen: list[tuple[str, int]], texts: Texts, words: str) -
     return tuple(plain)
 
 
-def _words(ground: Ground, detector: str) -> str:
-    """What the reader is told: the same for every text, so that it gives no text away."""
+def _words(ground: Ground, detector: str, closed: bool) -> str:
+    """What the reader is told: the same for every text, so that it gives no text away. ``closed``: some are withheld."""
     card, asked = ground.cards[detector].card, ground.protocol.detector(detector)
     window = ground.protocol.window
     settings = "; ".join(f"{name}: {value}" for name, value in sorted(asked.settings.items())) or "those it comes with"
@@ -149,19 +152,21 @@ def _words(ground: Ground, detector: str) -> str:
         settings=settings,
         notes=f"\nAbout this detector: {card.notes}\n" if card.notes else "",
         detector=detector,
+        closed=_CLOSED.format(vendor=card.vendor) if closed else "",
     )
 
 
+_CLOSED = """
+Some texts are published nowhere: their authors allow that {vendor} is given them for this test. Which ones is not said.
+Treat all alike: give them to nobody else, and delete this folder and the copies on your machine afterwards.
+"""
 _README = """\
 Work sheets for {title}
 
 Give each text of the folder `texts` to {vendor}, once, in the order of the numbers, from {opens} to {closes} (UTC).
 Account: {tier}, paid for by {payer}. Settings: {settings}.
 A text is there twice, as .txt and as .docx: take whichever the page accepts, and the same kind for all.
-
-Some texts are not for the public: their authors allow them to be given to {vendor}, and to nobody else. Which ones is
-not said. Treat all alike: give them to nobody else, and delete this folder and the copies on your machine afterwards.
-{notes}
+{closed}{notes}
 In sheet.csv write, for each number:
   displayed  what the page shows as its result, word for word, with every sign: 45%, *%, Likely human
   version    the version that the page shows, if it shows one

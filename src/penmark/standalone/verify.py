@@ -536,6 +536,7 @@ class Judge:
     def __init__(self, card: dict[str, Any], rule: dict[str, Any] | None) -> None:
         scale = fitting(card, CARD, exact=False)["scale"] or {}
         self.pointers, self.unmeasured = card["answer"], card["answer"].get("unmeasured", [])
+        self.of_screens = all(self.pointers.get(name) is None for name in ("displayed", "score", "label"))
         self.percent = scale.get("unit") == "percent"
         ends = (scale.get("low"), scale.get("high"))
         self.low, self.high = (None if end is None else decimal.Decimal(end) for end in ends)
@@ -551,21 +552,22 @@ class Judge:
         elif self.rule["kind"] != "verdict":
             raise Fault(f"a rule of kind {self.rule['kind']}", "boundary or verdict")
 
-    def extract(self, body: bytes) -> dict[str, str | None]:
-        """displayed, score, label, version and text of a raw answer; nothing from one that is no JSON."""
+    def extract(self, body: bytes, typed: bool = False) -> dict[str, str | None]:
+        """displayed, score, label, version and text of a raw answer, or of what was typed; nothing from what is no JSON."""
         names = ("displayed", "score", "label", "version", "text")
+        pointers = {"displayed": "/displayed", "version": "/version"} if typed else self.pointers
         try:
             answer = ANSWERS.decode(body.decode())
-            found = {name: pointed(answer, self.pointers.get(name)) for name in names}
+            found = {name: pointed(answer, pointers.get(name)) for name in names}
             "".join(filter(None, found.values())).encode()  # no unpaired surrogates
-            if any(pointed(answer, sign["at"]) in sign["among"] for sign in self.unmeasured):
+            if not typed and any(pointed(answer, sign["at"]) in sign["among"] for sign in self.unmeasured):
                 found |= dict.fromkeys(names[:3])
         except (ValueError, RecursionError):
             answer, found = None, dict.fromkeys(names)
         if depth(answer, body) > DEPTH:
             found = dict.fromkeys(names)
         found["displayed"] = next((found[name] for name in names[:3] if found[name] is not None), None)
-        return found
+        return found | self.from_display(found["displayed"]) if typed else found
 
     def from_display(self, displayed: str | None) -> dict[str, str | None]:
         """score and label of what somebody copied from a screen."""
@@ -1145,7 +1147,7 @@ class Scan:
         """The reading says what its evidence, or the copied display, says."""
         state, found = entry["state"], dict[str, str | None]()
         if body is not None:
-            found = self.judge.extract(body)
+            found = self.judge.extract(body, entry["origin"] == "typed" and self.judge.of_screens)
         elif entry["evidence_sha256"] is None:
             found = self.judge.from_display(entry["displayed"])
             if (entry["origin"], state) == ("scan", "answered"):

@@ -1,7 +1,7 @@
 """Start: a new study from a template, its next edition, or a replication of somebody's bundle.
 
 *Reads* templates, the edition before, or a bundle (``starting.replicating``). *Writes* study.yaml, .gitignore,
-.gitattributes, private/seed, editions/<tag>/protocol.yaml; for a replication also cards/ and corpus/.
+.gitattributes, private/seed, private/signing.pem, editions/<tag>/protocol.yaml; for a replication also cards/ and corpus/.
 *Never* overwrites a file. What one run wrote is taken back where it cannot finish.
 """
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
-from penmark import canon, handwritten, protocol, study
+from penmark import canon, handwritten, protocol, signing, study
 from penmark.errors import PenmarkError, UsageError
 from penmark.records import Protocol
 from penmark.study import Edition, Study
@@ -47,7 +47,8 @@ def new(root: Path, *, template: str, name: str | None, edition: str | None, tod
     called = named(root, name)
     with founding(root, called) as ground:
         values = {"study": called, "edition": tag, "seed_sha256": ground.seed_sha256, **window(tag, today)}
-        ground.write(ground.place.root / "editions" / tag / "protocol.yaml", protocol.fill(template, values).encode())
+        text = _with_key(protocol.fill(template, values), ground.signing_key)
+        ground.write(ground.place.root / "editions" / tag / "protocol.yaml", text.encode())
     return Started(ground.place, ground.place.edition(tag), ground.wrote)
 
 
@@ -82,11 +83,23 @@ def following(place: Study, edition: str, today: date) -> Started:
             ("window", "closes"): days["closes"],
         },
     )
+    wrote = [place.seed]
+    if promised.signing_key is None:
+        if not place.signing.exists():
+            study.write_private(place.signing, signing.new_key())
+            wrote.append(place.signing)
+        text = _with_key(text, signing.public_key(study.read(place.signing, limit=4096)))
     # In this order a run that is cut short leaves nothing that the same command does not mend.
     study.write_private(place.seed, seed)
     written = place.root / "editions" / tag / "protocol.yaml"
     study.write(written, text.encode())
-    return Started(place, place.edition(tag), [place.seed, written], notes=_notes(place, promised))
+    return Started(place, place.edition(tag), [*wrote, written], notes=_notes(place, promised))
+
+
+def _with_key(text: str, key: str) -> str:
+    """The text of a protocol with the public key, in the line after the digest of the seed."""
+    line = f"\nsigning_key: {key}   # of private/signing.pem: it signs what volunteers wrote"
+    return re.sub(r"(?m)^seed_sha256:.*$", lambda match: match[0] + line, text, count=1)
 
 
 def _notes(place: Study, promised: Protocol) -> list[str]:
@@ -121,7 +134,7 @@ class Ground:
     def __init__(self, place: Study) -> None:
         self.place = place
         self.wrote: list[Path] = []
-        self.seed_sha256 = ""
+        self.seed_sha256 = self.signing_key = ""
         self._folders: list[Path] = []
 
     def write(self, path: Path, data: bytes) -> None:
@@ -187,6 +200,9 @@ def founding(root: Path, name: str) -> Iterator[Ground]:
         seed = secrets.token_bytes(32)
         ground.write_private(place.seed, seed)
         ground.seed_sha256 = canon.sha256(seed)
+        key = signing.new_key()
+        ground.write_private(place.signing, key)
+        ground.signing_key = signing.public_key(key)
         yield ground
         ground.write(place.marker, _MARKER.format(name=handwritten.scalar(name)).encode())
 

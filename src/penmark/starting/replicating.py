@@ -54,6 +54,7 @@ def replication(
     tag, called = edition_tag(edition, today), named(root, name)
     with founding(root, called) as ground:
         values = {"study": called, "edition": tag, "seed_sha256": ground.seed_sha256, "window": window(tag, today)}
+        values["signing_key"] = ground.signing_key
         text = _protocol_text(source, promised, arms, values)
         ground.write(ground.place.root / "editions" / tag / "protocol.yaml", text.encode())
         for card, note in sealed.values():

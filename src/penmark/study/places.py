@@ -117,6 +117,16 @@ class Study:
         return self.private / "salts.jsonl"
 
     @property
+    def signing(self) -> Path:
+        """The private key under which exports of written sessions are signed."""
+        return self.private / "signing.pem"
+
+    @property
+    def withdrawn(self) -> Path:
+        """The tombstones of texts that their authors took back."""
+        return self.private / "withdrawn.jsonl"
+
+    @property
     def private_texts(self) -> Path:
         return self.private / "texts"
 

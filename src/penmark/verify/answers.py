@@ -63,7 +63,10 @@ def answers(
 
 def _answer(where: str, row: dict[str, Any], card: Card, body: bytes, text: str | None, found: Found) -> None:
     """The reading says what its raw answer says, as the sealed card reads it."""
-    judged = reading.judge(card, body, text) if text is not None else reading.judge(card, body, _echoed(card, body))
+    if row["origin"] == "typed" and cards.by_display(card):
+        judged = reading.judge_typed(card, body)
+    else:
+        judged = reading.judge(card, body, _echoed(card, body) if text is None else text)
     got = tuple(row[k] for k in ("displayed", "score", "label", "version"))
     expected = (judged.found.displayed, judged.found.score, judged.found.label, judged.found.version)
     found.equal(

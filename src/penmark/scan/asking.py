@@ -1,0 +1,243 @@
+"""How one detector is asked: a plugin with ``read``, or a vendor through the engine, by several threads at once.
+
+*Reads* nothing. *Writes* the jobs that a vendor took on, through ``notes``. *Never* gives a detector anything but a text
+(and, where the vendor lets its caller name the work, a digest as its name).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from penmark import evidence, reading
+from penmark.errors import ServiceError
+from penmark.plugins import Answer, Declined, Detector, Engine, Exchange, Heard, UnansweredError
+from penmark.reading import Asked
+from penmark.scan.clock import Clock
+from penmark.scan.notes import Notes, job_line
+from penmark.scan.pace import Pace
+
+
+class Item(NamedTuple):
+    """One thing to do: ask about a document for the ``attempt``-th time, or write down why it is not asked about.
+
+    ``job``: what the vendor called the work that it took on (``sent_at``: when); asked for ``rounds`` times already.
+    """
+
+    position: int
+    attempt: int = 1
+    skip: str | None = None
+    job: dict[str, str] | None = None
+    sent_at: str | None = None
+    rounds: int = 0
+
+
+class Question(NamedTuple):
+    """A text whose ``sent`` line is on the disk."""
+
+    item: Item
+    pair: Asked
+    text: str
+
+
+class Outcome(NamedTuple):
+    """What came of it: an answer, a refusal, an error in transport, or the reason why the pair has failed.
+
+    ``began``, ``seconds``: when the call began, by the clock that only goes forward, and how long it took.
+    """
+
+    question: Question
+    said: Answer | Declined | UnansweredError | str
+    exchanges: tuple[Exchange, ...]
+    got_at: str
+    began: float
+    seconds: float
+
+
+class UnsentError(UnansweredError):
+    """The scan was stopped before the request left."""
+
+
+class Asking(Protocol):
+    """A detector that can be asked by ``connections`` threads at once. ``version``: what a plugin calls itself."""
+
+    version: str | None
+    connections: int
+    pace: Pace
+
+    def ask(self, question: Question) -> Heard | str: ...
+
+
+class PluginAsking:
+    """Asks a plugin, one text at a time."""
+
+    connections = 1
+
+    def __init__(self, plugin: Detector) -> None:
+        self.plugin, self.version, self.pace = plugin, plugin.version, Pace(None)
+
+    def ask(self, question: Question) -> Heard | str:
+        """What it says; the reason, where it breaks. Raises UnansweredError where the transport failed."""
+        try:
+            return Heard(self.plugin.read(question.text), ())
+        except UnansweredError:
+            raise
+        except ServiceError as error:
+            raise UnansweredError(error.faults[0].fact, remedy=error.faults[0].remedy, again=True) from None
+
+
+class VendorAsking:
+    """Asks a vendor through the engine. ``name``: gives the caller's own id of a document; ``jobs``: where work that the
+    vendor took on is noted, or None."""
+
+    version: str | None = None
+
+    def __init__(
+        self,
+        make: Callable[..., Engine],
+        *,
+        pace: Pace,
+        connections: int,
+        stop: threading.Event,
+        name: Callable[[str], str],
+        jobs: Notes | None,
+    ) -> None:
+        self.pace, self.connections = pace, connections
+        self._stop, self._name, self._jobs = stop, name, jobs
+        self._thread = threading.local()
+        self.stirred: Callable[[], None] = lambda: None
+        self.engine = make(connections=connections, wait=self._wait, turn=self._turn)
+
+    def ask(self, question: Question) -> Heard:
+        """Send the text, or ask for the job. Raises UnansweredError."""
+        item, pair = question.item, question.pair
+        if item.job is not None:
+            return self.engine.resume(item.job)
+        self._thread.paid = True  # its `sent` line was written when its turn had come
+
+        def noted(job: Mapping[str, str]) -> None:
+            if self._jobs is not None:
+                with contextlib.suppress(ServiceError):  # a disk that is full: the answer may come all the same
+                    self._jobs.append(job_line(pair.document, pair.attempt, job))
+
+        return self.engine.ask(question.text, self._name(pair.document), noted)
+
+    def _wait(self, seconds: float) -> bool:
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            self.stirred()
+            if self._stop.wait(min(left, 1.0)):
+                return True
+        return self._stop.is_set()
+
+    def _turn(self, step: str) -> None:
+        self.stirred()
+        if step == "send" and getattr(self._thread, "paid", False):
+            self._thread.paid = False
+        elif not self.pace.turn(self._wait):
+            raise UnsentError("the scan was stopped", again=True)
+        self.stirred()
+
+
+class Crew:
+    """Threads that ask, so many at once. ``wake`` is set when one of them has an outcome."""
+
+    def __init__(self, asking: Asking, clock: Clock, wake: threading.Event) -> None:
+        self._asking, self._clock, self._wake = asking, clock, wake
+        self._waiting: queue.SimpleQueue[Question | None] = queue.SimpleQueue()
+        self._busy: dict[int, float] = {}  # by thread: when it last gave a sign of life
+        self._outcomes: list[Outcome] = []
+        self._threads, self._load, self._left = 0, 0, False
+        self._lock = threading.Lock()
+        if isinstance(asking, VendorAsking):
+            asking.stirred = self._stir
+
+    @property
+    def load(self) -> int:
+        """Questions that were given and have no outcome yet."""
+        return self._load
+
+    def give(self, question: Question) -> None:
+        """Let a thread ask; at once, or as soon as one is free."""
+        with self._lock:
+            self._load += 1
+            new = self._threads < min(self._load, self._asking.connections)
+            self._threads += new
+        self._waiting.put(question)
+        if new:
+            threading.Thread(target=self._work, daemon=True, name="asks").start()
+
+    def take_back(self) -> list[Question]:
+        """The questions that no thread has begun with."""
+        back = list[Question]()
+        with contextlib.suppress(queue.Empty):
+            while (question := self._waiting.get_nowait()) is not None:
+                back.append(question)
+        with self._lock:
+            self._load -= len(back)
+        return back
+
+    def outcomes(self) -> list[Outcome]:
+        """What came since the last time."""
+        with self._lock:
+            came, self._outcomes = self._outcomes, []
+            self._load -= len(came)
+        return came
+
+    def hung(self, patience: float) -> bool:
+        """Whether a thread has given no sign of life for so many seconds."""
+        now = time.monotonic()
+        with self._lock:
+            return any(now - since > patience for since in self._busy.values())
+
+    def leave(self) -> None:
+        """Drop whatever comes from now on, and let the threads go."""
+        with self._lock:
+            self._left, threads = True, self._threads
+        for _ in range(threads):
+            self._waiting.put(None)
+
+    def _stir(self) -> None:
+        with self._lock:
+            if threading.get_ident() in self._busy:
+                self._busy[threading.get_ident()] = time.monotonic()
+
+    def _work(self) -> None:
+        me = threading.get_ident()
+        while (question := self._waiting.get()) is not None:
+            began = time.monotonic()
+            with self._lock:
+                self._busy[me] = began
+            said, exchanges = _asked(self._asking, question)
+            outcome = Outcome(question, said, exchanges, self._clock.now(), began, time.monotonic() - began)
+            with self._lock:
+                del self._busy[me]
+                if not self._left:
+                    self._outcomes.append(outcome)
+            self._wake.set()
+
+
+def _asked(asking: Asking, question: Question) -> tuple[Answer | Declined | UnansweredError | str, tuple[Exchange, ...]]:
+    """Whatever a detector does wrong costs its own reading, and nothing else."""
+    try:
+        heard = asking.ask(question)
+    except UnansweredError as error:
+        return error, error.exchanges
+    except (Exception, SystemExit) as error:
+        return reading.reason(f"{type(error).__name__}: {error}"), ()
+    if isinstance(heard, str):
+        return heard, ()
+    return _checked(heard.said), heard.exchanges
+
+
+def _checked(said: Any) -> Answer | Declined | str:
+    body = getattr(said, "body", None)
+    if not isinstance(said, Answer | Declined) or not isinstance(body, bytes | None):
+        return reading.reason(f"TypeError: the plugin returned {type(said).__name__}, not Answer or Declined with bytes")
+    if body is not None and len(body) > evidence.MAX_BODY:
+        return f"ValueError: an answer of {len(body)} bytes; at most {evidence.MAX_BODY} are kept"
+    return said

@@ -1,0 +1,132 @@
+"""The purse: what each vendor may cost, what it has cost, and whether the next text may be sent.
+
+*Reads* and *writes* nothing. *Never* lets a call leave that could make more than the budget due: what may have been
+charged counts as charged, until it is known that it was not.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal
+from urllib.parse import urlsplit
+
+from penmark.cards.requests import LOOPBACK
+from penmark.errors import UsageError, did_you_mean
+from penmark.records import Card, Price
+
+MAYBE = "; may have been charged"
+"""How the reason of an attempt ends that failed, and may have been charged all the same."""
+TEXTS = Price(amount="1", currency="texts", per=1, unit="texts", rounding="up")
+"""The price of a vendor that tells none: a budget for it is a number of texts."""
+ALL = ""
+"""The name under which a budget for all detectors together is given."""
+
+
+def tariff(card: Card) -> Price | None:
+    """What a text costs; None where it costs nothing: a local plugin, a server on this machine, a price of 0."""
+    request = card.ask.request
+    if request is None:
+        return None
+    if request.price is not None:
+        return request.price if Decimal(request.price.amount) > 0 else None
+    return None if urlsplit(request.send.url).hostname in LOOPBACK else TEXTS
+
+
+@dataclass
+class Account:
+    """One detector's side of the purse. ``sure``: what was charged by what is on record; ``maybe``: what may have been,
+    beyond that; ``held``: for calls that are under way. ``limit``: None where only the budget for all counts."""
+
+    currency: str
+    limit: Decimal | None = None
+    sure: Decimal = Decimal(0)
+    maybe: Decimal = Decimal(0)
+    held: Decimal = Decimal(0)
+
+    @property
+    def due(self) -> Decimal:
+        """The most that can be due."""
+        return self.sure + self.maybe + self.held
+
+
+@dataclass
+class Purse:
+    """All accounts. ``whole``: the limit for those in ``currency`` together, or None. Used by several threads."""
+
+    accounts: dict[str, Account] = field(default_factory=dict)
+    whole: Decimal | None = None
+    currency: str | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def reserve(self, name: str, amount: Decimal) -> bool:
+        """Set an amount aside for a call; False where a budget does not suffice."""
+        with self._lock:
+            account = self.accounts[name]
+            if account.limit is not None and account.due + amount > account.limit:
+                return False
+            if self.whole is not None and account.currency == self.currency:
+                due = sum((a.due for a in self.accounts.values() if a.currency == self.currency), Decimal(0))
+                if due + amount > self.whole:
+                    return False
+            account.held += amount
+            return True
+
+    def settle(self, name: str, amount: Decimal, charged: Literal["yes", "maybe", "no"]) -> None:
+        """A call has ended for which ``amount`` was set aside."""
+        with self._lock:
+            account = self.accounts[name]
+            account.held -= amount
+            account.sure += amount if charged == "yes" else 0
+            account.maybe += amount if charged == "maybe" else 0
+
+    def known(self, name: str, amount: Decimal) -> None:
+        """What may have been charged, and is set aside again: its call goes on."""
+        with self._lock:
+            account = self.accounts[name]
+            account.maybe -= amount
+            account.held += amount
+
+
+def purse(currencies: Mapping[str, str], budgets: Mapping[str, Decimal], known: Iterable[str]) -> Purse:
+    """A purse for the detectors in ``currencies``. ``budgets``: by detector, or ``ALL``; ``known``: all names there are.
+
+    Raises UsageError for a budget of nobody, and for one for all where their prices are in several currencies.
+    """
+    names = sorted(known)
+    for name in budgets:
+        if name != ALL and name not in names:
+            raise UsageError(
+                f"a budget for {name!r}, which is no detector of the promise{did_you_mean(name, names)}",
+                remedy=f"It has: {', '.join(names)}.",
+            )
+    accounts = {name: Account(currency, budgets.get(name)) for name, currency in currencies.items()}
+    if ALL not in budgets:
+        return Purse(accounts)
+    together = sorted({currency for name, currency in currencies.items() if name not in budgets})
+    if len(together) > 1:
+        raise UsageError(
+            f"the prices are in {' and '.join(together)}, so one budget cannot hold them",
+            remedy="Give one for each: " + " ".join(f"--budget {n}=…" for n in accounts if n not in budgets),
+        )
+    every = sorted(set(currencies.values()))
+    currency = together[0] if together else every[0] if len(every) == 1 else None
+    return Purse(accounts, budgets[ALL] if currency is not None else None, currency)
+
+
+def affordable(purse: Purse, costs: Mapping[str, Decimal]) -> None:
+    """Raises UsageError where something costs and nobody said how much it may be. ``costs``: of what is left, by detector."""
+    bare = [
+        name
+        for name, account in purse.accounts.items()
+        if name in costs and account.limit is None and (purse.whole is None or account.currency != purse.currency)
+    ]
+    if bare:
+        prices = ", ".join(f"{name} up to {costs[name].normalize():f} {purse.accounts[name].currency}" for name in bare)
+        options = " ".join(f"--budget {name}={costs[name].normalize():f}" for name in bare)
+        raise UsageError(
+            f"this costs money: {prices}",
+            remedy=f"See what: `penmark scan --plan`. Then say how much it may be: {options}",
+        )
