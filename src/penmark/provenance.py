@@ -48,7 +48,16 @@ class Shortfall(NamedTuple):
 _ADAPTER: TypeAdapter[Provenance] = TypeAdapter(Provenance)
 _REJECTED: TypeAdapter[tuple[Rejected, ...]] = TypeAdapter(tuple[Rejected, ...])
 _INTEGERS = {
-    *("operations", "active_minutes", "pauses", "pastes", "largest_insert_percent", "word_target", "words_changed", "draft_words"),
+    *(
+        "operations",
+        "active_minutes",
+        "pauses",
+        "pastes",
+        "largest_insert_percent",
+        "word_target",
+        "words_changed",
+        "draft_words",
+    ),
     *("attempt", "tokens_read", "tokens_written"),
 }
 _TRUTHS = {"adult", "publish"}
@@ -237,7 +246,12 @@ def _session(own: Attested, asked: Acceptance) -> list[Shortfall]:
     told, wanted = own.session, asked.model_dump()
     wrong = [
         f"{name} {value}; the arm takes {wanted[name]} at {'least' if least else 'most'}"
-        for name, least in (("operations", True), ("active_minutes", True), ("pastes", False), ("largest_insert_percent", False))
+        for name, least in (
+            ("operations", True),
+            ("active_minutes", True),
+            ("pastes", False),
+            ("largest_insert_percent", False),
+        )
         if (value := getattr(told, name)) is not None
         and wanted.get(name) is not None
         and (value < wanted[name] if least else value > wanted[name])
@@ -314,7 +328,9 @@ def _nested(reader: _Reader) -> dict[str, Any]:
         session = reader.take(_SESSION)
         if session:
             value["session"] = session
-            for name in sorted(_SESSION - set(session) - {"pauses"}):  # only of a withheld text is less told, and that is not by a row
+            for name in sorted(
+                _SESSION - set(session) - {"pauses"}
+            ):  # only of a withheld text is less told, and that is not by a row
                 reader.faults.append(Fault(reader.place, f"no {name} (a session summary needs it)", _GIVE.format(name)))
     elif kind == "edited":
         draft = reader.take(_DRAFT) | {"kind": "generated", "grade": reader.given.get("draft_grade", "stated")}

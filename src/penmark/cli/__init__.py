@@ -28,6 +28,7 @@ VERBS = {
     "record": "Import answers that exist elsewhere.",
     "report": "Make tables and page, and seal the evidence.",
     "publish": "Make the bundle that anyone can check.",
+    "withdraw": "Take a volunteer's text out, for good.",
     "verify": "Check a bundle, in eight numbered checks.",
     "status": "Say where the study stands and what to run next.",
     "demo": "Run the whole pipeline on a small corpus, without keys.",

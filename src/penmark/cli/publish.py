@@ -34,7 +34,8 @@ def run(
             )
         )
         return 0
-    print(f"{made.folder}: {made.files} files, {made.texts} texts, {made.withheld} withheld")
+    gone = f", {made.withdrawn} withdrawn" if made.withdrawn else ""
+    print(f"{made.folder}: {made.files} files, {made.texts} texts, {made.withheld} withheld{gone}")
     if made.tar is not None:
         print(f"{made.tar}: the same, packed")
     print(f"SHA256SUMS has the digest {made.sums_sha256}: print it where you announce the bundle.")

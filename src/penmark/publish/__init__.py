@@ -1,7 +1,7 @@
 """Publish: make the bundle, a folder that a stranger can check without us.
 
-*Reads* a closed edition and the study's texts, salts and seed. *Writes* a new folder, and the same as a plain tar.
-*Never* changes the study; never copies a withheld text, its salt, or the evidence about it.
+*Reads* a closed edition and the study's texts, salts, seed and tombstones. *Writes* a new folder, and the same as a plain
+tar. *Never* changes the study; never copies a text that is withheld or withdrawn, its salt, or the evidence about it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penmark import canon, evidence, manifest, protocol, study
+from penmark import canon, evidence, manifest, protocol, provenance, study
 from penmark.errors import PenmarkError, ServiceError, UsageError
 from penmark.publish import describe
 from penmark.records import FORMAT
@@ -33,6 +33,7 @@ class Published:
     files: int
     texts: int
     withheld: int
+    withdrawn: int
 
 
 def publish(place: study.Study, edition: study.Edition, out: Path, *, tar: bool = True) -> Published:
@@ -55,7 +56,7 @@ def publish(place: study.Study, edition: study.Edition, out: Path, *, tar: bool 
         shutil.rmtree(work)
     try:
         work.mkdir(parents=True)
-        texts, withheld = _fill(place, edition, work)
+        texts, withheld, withdrawn = _fill(place, edition, work)
         files = _sums(work)
         work.rename(out)
         study.sync_folder(out.parent)
@@ -64,10 +65,10 @@ def publish(place: study.Study, edition: study.Edition, out: Path, *, tar: bool 
         raise study.disk(error, out) from None
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    return Published(out, packed, digest(out / "SHA256SUMS"), files, texts, withheld)
+    return Published(out, packed, digest(out / "SHA256SUMS"), files, texts, withheld, withdrawn)
 
 
-def _fill(place: study.Study, edition: study.Edition, out: Path) -> tuple[int, int]:
+def _fill(place: study.Study, edition: study.Edition, out: Path) -> tuple[int, int, int]:
     promised = protocol.read_sealed(edition)
     frozen = manifest.read(edition)
     study.write(out / "format", f"{FORMAT}\n".encode())
@@ -78,7 +79,12 @@ def _fill(place: study.Study, edition: study.Edition, out: Path) -> tuple[int, i
         ("detectors", "*.json"), ("seals", "*"), ("journal", "*.jsonl"), ("amendments", "*"), ("tables", "*.csv"), ("report", "*"),
     ):  # fmt: skip
         _copy(edition.root / folder, out / folder, pattern)
-    published = {row["id"]: row for row in frozen.documents if row["withheld"] is None}
+    stones = provenance.withdrawn(place)
+    gone = [row["id"] for row in frozen.documents if row["id"] in stones]
+    if gone:
+        study.write_records(out / "withdrawn.jsonl", [{"at": stones[i]["at"], "document": i} for i in gone])
+    open_ones = [row for row in frozen.documents if row["withheld"] is None]
+    published = {row["id"]: row for row in open_ones if row["id"] not in stones}
     salts = _salts(place, published)
     study.write(
         out / "seed.json",
@@ -91,8 +97,8 @@ def _fill(place: study.Study, edition: study.Edition, out: Path) -> tuple[int, i
     texts = dict(_texts(place, published, salts))
     study.write_texts(out / "texts", texts)
     _evidence(edition, out / "evidence", published, [d.name for d in promised.detectors])
-    describe.write(edition, promised, frozen, out)
-    return len(published), len(frozen.documents) - len(published)
+    describe.write(edition, promised, frozen, out, withdrawn=len(gone))
+    return len(published), len(frozen.documents) - len(open_ones), len(gone)
 
 
 def _copy(source: Path, target: Path, pattern: str) -> None:

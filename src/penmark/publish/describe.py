@@ -37,9 +37,12 @@ CATCH = (
 )
 
 
-def write(edition: study.Edition, promised: Protocol, frozen: manifest.Manifest, out: Path) -> None:
-    """Write every descriptive file of the bundle ``out``, whose other files are there."""
-    study.write(out / "README.md", _readme(promised, frozen, out).encode())
+def write(
+    edition: study.Edition, promised: Protocol, frozen: manifest.Manifest, out: Path, *, withdrawn: int = 0
+) -> None:
+    """Write every descriptive file of the bundle ``out``, whose other files are there. ``withdrawn``: texts that their
+    authors took back after the freeze."""
+    study.write(out / "README.md", _readme(promised, frozen, out, withdrawn).encode())
     study.write(out / "CHANGES.md", amendments.changes([edition]).encode())
     study.write(out / "LICENSE", _LICENCE.encode())
     study.write(out / "CITATION.cff", _citation(promised, out).encode())
@@ -49,7 +52,7 @@ def write(edition: study.Edition, promised: Protocol, frozen: manifest.Manifest,
     study.write(out / "croissant.json", canon.pretty(_croissant(promised, tables, out)))
 
 
-def _readme(promised: Protocol, frozen: manifest.Manifest, out: Path) -> str:
+def _readme(promised: Protocol, frozen: manifest.Manifest, out: Path, withdrawn: int) -> str:
     table1 = (out / "tables" / "table1.csv").read_bytes()
     timing = next(iter(csv.DictReader(io.StringIO(table1.decode()))), {}).get("timing", "prospective")
     when = (
@@ -69,6 +72,12 @@ def _readme(promised: Protocol, frozen: manifest.Manifest, out: Path) -> str:
         if withheld == 0
         else "Some texts are withheld; `tables/documents.csv` says which and why."
     )
+    if withdrawn:
+        held = "Not all texts are here any more." if withheld == 0 else held
+        held += (
+            " Their authors took texts back after the freeze: `withdrawn.jsonl` says which. What was answered about them"
+            " stays in journals and tables; it cannot be held against a text any more."
+        )
     return _README.format(
         title=promised.title,
         edition=promised.edition,

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from penmark import canon, cards, errors, frozen
+from penmark import canon, cards, errors, frozen, provenance
 from penmark.errors import UsageError
 from penmark.frozen import Documents, Ground
 from penmark.records import Detector, Document, Protocol, SealedCard
@@ -18,6 +18,9 @@ from penmark.scan import standing
 from penmark.scan.lane import Item
 from penmark.scan.standing import Standing
 from penmark.study import Study
+
+WITHDRAWN = "its author withdrew the text"
+"""Why a text that is gone is not scannable."""
 
 
 @dataclass
@@ -95,10 +98,12 @@ def make(place: Study, ground: Ground, names: Iterable[str], shard: str = "1/1")
     seed = frozen.seed(place, ground.protocol)
     chosen = {name: (ground.protocol.detector(name), ground.cards[name]) for name in names}
     skips: dict[str, dict[int, str]] = {name: {} for name in chosen}
+    gone = provenance.withdrawn(place)
 
     def see(position: int, document: Document) -> None:
         for name, (_, sealed) in chosen.items():
-            if (reason := cards.not_scannable(sealed.card, document)) is not None:
+            reason = WITHDRAWN if document.id in gone else cards.not_scannable(sealed.card, document)
+            if reason is not None:
                 skips[name][position] = reason
 
     documents = frozen.documents(ground, see)

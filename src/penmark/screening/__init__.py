@@ -17,6 +17,7 @@ from penmark.screening.language import tools
 from penmark.screening.ledger import Ledger, promised_on
 from penmark.screening.page import to_html
 from penmark.screening.texts import Texts
+from penmark.screening.wholes import wholes
 from penmark.study import Edition, Study
 
 __all__ = ["RULES", "Finding", "Severity", "screen", "to_csv", "to_html"]
@@ -31,6 +32,8 @@ def screen(
     for number in range(len(protocol.arms)):
         ledger.read(place, number)
     earlier = Earlier(place, edition)
+    for number, arm in enumerate(protocol.arms):
+        wholes(place, arm, {e.where.document for e in ledger.entries if e.number == number}, earlier, found)
     _strangers(place, protocol, found)
     present = {entry.address for entry in ledger.entries}
     old = lambda: chain(earlier.texts(present), shipped(protocol.study))  # noqa: E731

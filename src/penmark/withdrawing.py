@@ -1,0 +1,216 @@
+"""Withdraw: an author takes a text back. Text and salt are destroyed wherever the study holds them.
+
+*Reads* the study. *Writes* a tombstone (``private/withdrawn.jsonl``, and for readers ``corpus/<arm>/withdrawn.jsonl``);
+takes the document out of the corpus, its lines out of ``evidence/`` and of private findings. *Never* touches what is
+sealed or chained (manifest, journals, tables) or a bundle: these keep the keyed fingerprint, which without its salt says
+nothing, and what was answered. A run that is cut short is finished by the same command.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from penmark import canon, provenance, study
+from penmark.errors import PenmarkError, UsageError, did_you_mean
+from penmark.study import Study
+from penmark.tracing import Trace, traces
+
+_OURS = ("documents.jsonl", "claims.jsonl")
+
+
+class Withdrawn(NamedTuple):
+    """What was done. ``left``: files of the study that still hold something of it, and what; ``beyond``: what no
+    program reaches, in words."""
+
+    document: str
+    arm: str
+    at: str
+    editions: tuple[str, ...]
+    changed: tuple[str, ...]
+    left: tuple[Trace, ...]
+    beyond: tuple[str, ...]
+
+
+class _Known(NamedTuple):
+    """Where the study knows a document from: its record, and the frozen editions that name it."""
+
+    arm: str
+    address: str
+    attested: bool
+    editions: tuple[str, ...]
+
+
+def withdraw(place: Study, document: str, *, now: str) -> Withdrawn:
+    """Destroy an attested text, its salt and every copy of it that the study holds and may change.
+
+    ``now``: RFC 3339, UTC. Raises UsageError for a document that the study does not know, or that nobody attested;
+    PenmarkError where a scan or another command holds the files.
+    """
+    with contextlib.ExitStack() as held:
+        held.enter_context(study.locked(place.private / "lock", "`penmark withdraw`"))
+        known = _known(place, document)
+        for tag in known.editions:
+            root = place.edition(tag).root
+            for lock in sorted({root / "scan.lock", *root.glob("scan.*.lock")}):  # of a scan, and of its shards
+                held.enter_context(study.locked(lock, "`penmark withdraw`"))
+        before = provenance.withdrawn(place)
+        stone = before.get(document) or {
+            "address": known.address,
+            "arm": known.arm,
+            "at": now,
+            "document": document,
+            "editions": list(known.editions),
+        }
+        path = place.private_texts / f"{known.address}.txt"
+        text = study.read(path) if path.exists() else None
+        salt = provenance.salts(place).get(document)
+        changed = list(_bury(place, before | {document: stone}, stone))
+        changed += _destroy(place, document, known, path)
+        left = tuple(traces(place.root, document, text, salt)) if text is not None or salt is not None else ()
+        return Withdrawn(document, known.arm, stone["at"], known.editions, tuple(changed), left, _beyond(place, known))
+
+
+def _known(place: Study, document: str) -> _Known:
+    rows: list[tuple[str | None, dict[str, Any]]] = []
+    names: set[str] = set()
+    for path in sorted(place.corpus.glob("*/documents.jsonl")):
+        for _, value in study.records(path):
+            names.add(str(value.get("id")))
+            rows += [(None, value)] if value.get("id") == document else []
+    editions = []
+    for edition in place.editions():
+        for number, value in study.records(edition.manifest) if edition.manifest.exists() else ():
+            if number > 1:
+                names.add(str(value.get("id")))
+                if value.get("id") == document:
+                    rows.append((edition.tag, value))
+                    editions.append(edition.tag)
+    stone = provenance.withdrawn(place).get(document)
+    if not rows and stone is None:
+        raise UsageError(
+            f"there is no document {document!r} in the study{did_you_mean(document, names)}",
+            place=str(place.corpus),
+            remedy="Give the id as documents.jsonl or the manifest has it.",
+        )
+    if stone is not None:
+        return _Known(stone["arm"], stone["address"], True, tuple(stone["editions"]))
+    value = rows[0][1]
+    if value["provenance"]["kind"] != "attested":
+        raise UsageError(
+            f"{document} is {value['provenance']['kind']} text, which nobody attested",
+            remedy="Only texts that their authors attested are withdrawn; others are replaced before the freeze "
+            f"(`penmark collect {value['arm']} --anew`), and stay in the editions that froze them.",
+        )
+    return _Known(value["arm"], value["address"], True, tuple(editions))
+
+
+# --- tombstones ----------------------------------------------------------------------------------------------------
+
+
+def _bury(place: Study, stones: dict[str, dict[str, Any]], stone: dict[str, Any]) -> Iterator[str]:
+    """The tombstone comes first: from then on nothing collects, scans or publishes the text."""
+    lines = b"".join(canon.encode(stones[name]) + b"\n" for name in sorted(stones))
+    study.write_private(place.withdrawn, lines)
+    yield _shown(place, place.withdrawn)
+    path = place.arm(stone["arm"]) / "withdrawn.jsonl"
+    told = {value["document"]: value for _, value in study.records(path)} if path.exists() else {}
+    told[stone["document"]] = {name: stone[name] for name in ("at", "document", "editions")}
+    study.write_records(path, [told[name] for name in sorted(told)])
+    yield _shown(place, path)
+
+
+# --- destruction ---------------------------------------------------------------------------------------------------
+
+
+def _destroy(place: Study, document: str, known: _Known, text: Path) -> Iterator[str]:
+    """Answers about it, private findings, record; text and salt last, so that a run that was cut short can be finished."""
+    for path in sorted(place.root.glob("editions/*/evidence/*.jsonl*")):
+        yield from _without(place, path, document, "document")
+    for path in sorted(place.private.glob("screening-*.csv")):
+        yield from _csv_without(place, path, document)
+    folder = place.arm(known.arm)
+    for name, key in zip(_OURS, ("id", "document"), strict=True):
+        yield from _without(place, folder / name, document, key)
+    yield from _csv_without(place, folder / "decisions.csv", document)
+    for edition in place.editions():
+        if not edition.seal("corpus").exists():  # findings of before; `penmark screen` makes them again
+            for path in (edition.screening, edition.screening.with_suffix(".html")):
+                if path.exists():
+                    path.unlink()
+                    yield _shown(place, path)
+    if text.exists():
+        text.unlink()
+        study.sync_folder(text.parent)
+        yield _shown(place, text)
+    yield from _without(place, place.salts, document, "document", private=True)
+
+
+def _without(place: Study, path: Path, document: str, key: str, *, private: bool = False) -> Iterator[str]:
+    """Take the lines about the document out of a file of lines; of a torn one all lines that name it."""
+    if not path.exists() or path.is_symlink():
+        return
+    named = canon.encode({key: document})[1:-1]
+    raw = study.read(path)
+    lines = raw.split(b"\n")
+    kept = [line for line in lines if named not in line or (_whole(line) and not _about(line, document, key))]
+    if len(kept) == len(lines):
+        return
+    (study.write_private if private else study.write)(path, b"\n".join(kept))
+    yield _shown(place, path)
+
+
+def _whole(line: bytes) -> bool:
+    try:
+        canon.decode(line, place="")
+    except PenmarkError:
+        return False
+    return True
+
+
+def _about(line: bytes, document: str, key: str) -> bool:
+    value = canon.decode(line, place="")
+    return isinstance(value, dict) and value.get(key) == document
+
+
+def _csv_without(place: Study, path: Path, document: str) -> Iterator[str]:
+    if not path.exists():
+        return
+    rows = list(csv.DictReader(io.StringIO(study.read(path).decode("utf-8", "replace"), newline="")))
+    kept = [row for row in rows if (row.get("document") or "").removeprefix("'") != document]
+    if len(kept) == len(rows):
+        return
+    header = list(rows[0])
+    data = study.csv_bytes(header, ([row[name] for name in header] for row in kept))
+    (study.write_private if path.parent == place.private else study.write)(path, data)
+    yield _shown(place, path)
+
+
+# --- what is told --------------------------------------------------------------------------------------------------
+
+
+def _beyond(place: Study, known: _Known) -> tuple[str, ...]:
+    told = ["backups and snapshots of this machine", "the export or folder that the text was collected from"]
+    if any((folder / ".git").exists() for folder in (place.root.resolve(), *place.root.resolve().parents)):
+        told.append("the history of git, if the text was ever committed (private/ never is, unless by hand)")
+    vendors = sorted({name for tag in known.editions for name in _asked(place, tag)})
+    if vendors:
+        told.append(f"what detectors keep that were sent it, or may have been: {', '.join(vendors)}")
+    if known.editions:
+        told.append(f"copies that others hold of the bundles of {', '.join(known.editions)}")
+    return tuple(told)
+
+
+def _asked(place: Study, tag: str) -> Iterator[str]:
+    for path in place.edition(tag).journal_files():
+        _, first = next(study.records(path), (0, {}))
+        if isinstance(first.get("detector"), str):
+            yield first["detector"]
+
+
+def _shown(place: Study, path: Path) -> str:
+    return path.relative_to(place.root).as_posix()
