@@ -41,7 +41,7 @@ GENERATED = {"kind": "generated", "grade": "stated", "provider": "P", "model": "
 
 def text(name: str, words: int = 310) -> str:
     """A text of so many words, that no other document has."""
-    return f"Text {name} & its <words>\n\n" + " ".join(f"{name}-{n}" for n in range(words - 4)) + ".\tEnd\n"
+    return f"Text {name} & its <words>\n\n" + " ".join(f"{name}-{n}" for n in range(words - 5)) + ".\tEnd\n"
 
 
 ROWS: dict[str, list[dict[str, str]]] = {
@@ -130,11 +130,42 @@ def sheet(folder: Path) -> list[dict[str, str]]:
 
 
 def filled(path: Path, rows: list[dict[str, str]]) -> Path:
-    """A table with these rows."""
-    path.write_bytes(study.csv_bytes(list(rows[0]), (list(row.values()) for row in rows)))
+    """A table with these rows, as a spreadsheet saves it."""
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        table = csv.DictWriter(file, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
     return path
 
 
 def now() -> str:
     """A time that is not in the future, as people write it."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def typed(root: Path) -> Study:
+    """The study with every text read, typed twice, and one difference settled; not yet reported."""
+    place, _ = made(root)
+    run(place, "record", "--sheets", str(place.private / "sheets"), "--detector", "turnitin")
+    rows = sheet(place.private / "sheets")
+    for row, shown in zip(rows, ("0%", "*%", "45%", "20%", "99%"), strict=True):
+        row |= {"displayed": shown, "date": now(), "operator": "AB"}
+    first = filled(root / "first.csv", rows)
+    again = [{**row, "operator": "CD"} for row in rows]
+    again[-1]["displayed"] = "9%"
+    other = filled(root / "second.csv", again)
+    one = {"number": rows[-1]["number"], "displayed": "99%", "by": "EF", "why": "the picture says so"}
+    settled = filled(root / "settled.csv", [one])
+    (root / "shots").mkdir()
+    (root / "shots" / f"{rows[0]['number']}.png").write_bytes(b"a picture with an account")
+    options = ("--second", str(other), "--settle", str(settled), "--screenshots", str(root / "shots"))
+    run(place, "record", str(first), "--detector", "turnitin", *options)
+    return place
+
+
+def published(root: Path) -> tuple[Study, Path]:
+    """That study, and its bundle."""
+    place = typed(root)
+    run(place, "report")
+    run(place, "publish", "--no-tar")
+    return place, place.bundles / TAG

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, quote
 
 import polars as pl
 
-from penmark import canon
+from penmark import canon, replies
 from penmark.errors import PenmarkError
 
 NONE = "—"
@@ -206,10 +206,15 @@ class Sources:
         return self._tables[path]
 
     def value(self, path: str, pointer: str = "") -> Any:
-        """The value at a pointer (RFC 6901) of a canonical file, or of a line, FILE.jsonl:N. Raises PenmarkError."""
+        """The value at a pointer (RFC 6901) of a canonical file, or of a line, FILE.jsonl:N; a reply has ``date``,
+        ``from`` and ``reply``. Raises PenmarkError."""
         if path not in self._values:
             name, _, line = path.partition(":")
             data = self._read(name)
+            if line == "" and replies.PATH.fullmatch(name):
+                reply = replies.parse(data, place=path)
+                self._values[path] = {"date": reply.date, "from": reply.who, "reply": reply.text}
+                return self.value(path, pointer)
             if line != "":
                 held = data.split(b"\n")[:-1]
                 if not re.fullmatch(r"[1-9][0-9]{0,8}", line) or int(line) > len(held):

@@ -40,7 +40,7 @@ class Ground:
 
 
 def ground(edition: Edition, *, verb: str) -> Ground:
-    """The sealed ground of an edition, for ``verb`` ("scan", "record"), each file held against its seal.
+    """The sealed ground of an edition, for ``verb`` ("scan", "record"), every sealed file held against its seal.
 
     Raises UsageError, with the next command to run, where a seal is missing or the evidence is already sealed.
     """
@@ -51,8 +51,9 @@ def ground(edition: Edition, *, verb: str) -> Ground:
             place=str(edition.seal("evidence")),
             remedy="Answers given from now on belong to the next edition: `penmark init` starts it.",
         )
-    _as_sealed(edition, "protocol.json", promise)
-    _as_sealed(edition, "manifest.jsonl", corpus)
+    for seal, needed in ((promise, "protocol.json"), (corpus, "manifest.jsonl")):
+        for path in dict.fromkeys([needed, *seal.digests]):  # the next seal would notice: that is after the first question
+            _as_sealed(edition, path, seal)
     promised = protocol.read_sealed(edition)
     names = [detector.name for detector in promised.detectors]
     digests = {name: _as_sealed(edition, f"detectors/{name}.json", promise) for name in names}

@@ -1,6 +1,7 @@
 """The manifest: the frozen list of an edition's documents (docs/format.md, 5).
 
-*Reads* ``corpus/<arm>/documents.jsonl`` to freeze, ``manifest.jsonl`` to read. *Writes* ``manifest.jsonl``.
+*Reads* ``corpus/<arm>/documents.jsonl`` and the pools of drawn arms to freeze, ``manifest.jsonl`` to read. *Writes*
+``manifest.jsonl`` and, where an arm was drawn, ``pool.jsonl``.
 *Never* freezes twice, or before the promise; never seals (``penmark freeze`` screens, freezes and seals); never reads
 two documents with one id, or more or fewer than its head says. Many rows stay plain dictionaries.
 """
@@ -17,6 +18,7 @@ from pydantic import ValidationError
 
 from penmark import canon, study
 from penmark.errors import Fault, FaultsError, PenmarkError, UsageError
+from penmark.exposing import exposures
 from penmark.records import Document, Protocol
 from penmark.study import Edition, Study
 from penmark.text import WORD_RULE
@@ -47,8 +49,9 @@ class Manifest:
 def freeze(place: Study, edition: Edition, protocol: Protocol) -> Manifest:
     """Write the manifest of the corpus as it lies there, for all arms of the protocol; what it says is returned.
 
-    Screening comes before. Raises UsageError before the promise or after the freeze, FaultsError for records that
-    cannot be read, an id twice, or an arm of another size than promised.
+    Screening comes before. Documents carry what happened to them in earlier editions (``exposing``).
+    Raises UsageError before the promise or after the freeze, FaultsError for records that cannot be read, an id twice,
+    or an arm of another size than promised.
     """
     ready(edition)
     faults: list[Fault] = []
@@ -67,10 +70,29 @@ def freeze(place: Study, edition: Edition, protocol: Protocol) -> Manifest:
         rows.extend(row for _, row in own)
     if faults:
         raise FaultsError(faults)
+    known = exposures(place, edition)
+    for row in rows:
+        row["exposures"] = list(dict.fromkeys([*row["exposures"], *known.get(row["id"], ())]))
     counts = Counter(str(row["arm"]) for row in rows)
     found = Manifest(protocol.study, edition.tag, {arm.name: counts[arm.name] for arm in protocol.arms}, rows)
     study.write_records(edition.manifest, [_head(found), *rows])
+    _pools(place, edition, protocol)
     return found
+
+
+def sealed(edition: Edition) -> list[str]:
+    """The files, below the edition, that the corpus seal holds."""
+    return ["manifest.jsonl", "screening.csv", *(["pool.jsonl"] if edition.pool.exists() else [])]
+
+
+def _pools(place: Study, edition: Edition, protocol: Protocol) -> None:
+    """The pools of the arms that were drawn for this edition, one after the other."""
+    paths = [place.pool(arm.name, edition.tag) for arm in protocol.arms]
+    lines = [value for path in paths if path.exists() for _, value in study.records(path)]
+    if lines:
+        study.write_records(edition.pool, lines)
+    elif edition.pool.exists():
+        edition.pool.unlink()  # of a freeze that did not come to its seal
 
 
 def ready(edition: Edition) -> None:

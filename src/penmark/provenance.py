@@ -37,6 +37,10 @@ from penmark.records import (
 from penmark.study import Study
 
 
+WITHDRAWN = "its author withdrew the text"
+"""Why a text that is gone is not scannable."""
+
+
 class Shortfall(NamedTuple):
     """What an arm asks of a document's provenance and does not get: the screening rule, the fact, the remedy."""
 

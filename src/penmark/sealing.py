@@ -18,8 +18,8 @@ from pydantic import ValidationError
 from rfc3161_client import HashAlgorithm, TimestampRequestBuilder
 
 from penmark import __version__, canon, cards, plugins, protocol, study, tokens
-from penmark.errors import Fault, FaultsError, PenmarkError, ServiceError, UsageError
-from penmark.records import Announcement, Authority, Head, Protocol, Seal, SealedCard
+from penmark.errors import Fault, FaultsError, PenmarkError, ServiceError, UsageError, did_you_mean
+from penmark.records import Announcement, Authority, Card, Detector, Head, Protocol, Seal, SealedCard
 from penmark.study import Edition, Study
 
 Kind = Literal["promise", "corpus", "heads", "evidence"]
@@ -62,6 +62,7 @@ def prepare(place: Study, edition: Edition, promised: Protocol) -> list[str]:
         try:
             card = cards.load(cards.find(detector.card, place.cards))
             cards.rule_in_force(detector, card)
+            _check_settings(detector, card)
             asks = card.ask.plugin
             plugin = None if asks is None else plugins.facts(plugins.DETECTORS, asks)
         except PenmarkError as error:
@@ -76,6 +77,19 @@ def prepare(place: Study, edition: Edition, promised: Protocol) -> list[str]:
         study.write(edition.root / path, data)
     study.write(edition.protocol_json, protocol.canonical(promised))
     return ["protocol.json", "protocol.yaml", *sealed]
+
+
+def _check_settings(detector: Detector, card: Card) -> None:
+    """Raises PenmarkError for a setting that the vendor's card does not know: it would be promised, and never sent."""
+    request = card.ask.request
+    for name in detector.settings if request is not None else ():
+        if request is not None and name not in request.settings:
+            known = ", ".join(request.settings) or "none"
+            raise PenmarkError(
+                f"the card {card.name} has no setting {name!r}{did_you_mean(name, request.settings)}",
+                place=f"detector {detector.name}",
+                remedy=f"It has: {known}.",
+            )
 
 
 def check_same(edition: Edition, promised: Protocol) -> None:

@@ -53,7 +53,7 @@ def test_the_same_arguments_give_the_same_bytes(made: ModuleType, tmp_path: Path
 
 
 def test_the_benchmark_prints_both_sides_and_the_ratio() -> None:
-    command = [sys.executable, str(FOLDER / "score.py"), "--documents", "50", "--detectors", "2", "--rounds", "1"]
+    command = [sys.executable, str(FOLDER / "bench_score.py"), "--documents", "50", "--detectors", "2", "--rounds", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert re.search(r"^one read by polars +[0-9.]+ s ", done.stdout, re.MULTILINE)
     assert re.search(r"^score and all tables +[0-9.]+ s ", done.stdout, re.MULTILINE)

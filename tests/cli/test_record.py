@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import screens
 from tests.acting import CARD
 from tests.frozen_study import detector, frozen
 
 from penmark import amendments, sealing, study
 from penmark.cli import invoke
 from penmark.demo.authority import local_authority
-from penmark.errors import UsageError
+from penmark.errors import FaultsError, UsageError
 from penmark.study import Edition, Study
 
 SEEN = CARD.replace("name: acting", "name: seen").replace("{by: plugin, plugin: acting}", "{by: people}")
@@ -109,3 +110,56 @@ def test_two_mappings_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="do not go together"):
         record(place, *options, "--map", "document=id")
     assert record(place, *options) == 0
+
+
+# --- people who read a screen ----------------------------------------------------------------------------------------
+
+
+def test_work_sheets_and_what_comes_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place, _ = screens.made(tmp_path)
+    out = place.private / "sheets"
+    assert record(place, "--sheets", str(out), "--detector", "turnitin") == 0
+    told = capsys.readouterr().out
+    assert f"turnitin: work sheets for 5 texts in {out}; begin with its README.txt" in told
+    assert "  1 not scannable: no consent for Turnitin" in told
+    rows = [row | {"displayed": "*%", "operator": "AB"} for row in screens.sheet(out)]
+    first = screens.filled(tmp_path / "first.csv", [*rows[:3], rows[3] | {"displayed": ""}])
+    assert record(place, str(first), "--detector", "turnitin") == 0
+    told = capsys.readouterr().out
+    assert "turnitin: 3 readings from first.csv" in told
+    assert "3 were typed once only" in told
+    assert "1 rows are not filled in yet" in told
+    assert "3 answers have no date" in told
+
+
+def test_a_settlement_is_a_deviation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place, edition = screens.made(tmp_path)
+    row = {"document": "C-1", "displayed": "45%", "date": screens.now(), "operator": "AB"}
+    first = screens.filled(tmp_path / "first.csv", [row])
+    other = screens.filled(tmp_path / "second.csv", [row | {"displayed": "54%", "operator": "CD"}])
+    with pytest.raises(FaultsError, match="'45%' and '54%'"):
+        record(place, str(first), "--second", str(other), "--detector", "turnitin")
+    assert amendments.deviations(edition) == []
+    settled = [{"document": "C-1", "displayed": "45%", "by": "EF", "why": "seen again"}]
+    options = ["--second", str(other), "--settle", str(screens.filled(tmp_path / "s.csv", settled))]
+    assert record(place, str(first), *options, "--detector", "turnitin", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["settled"][0].startswith("C-1 was read by AB and CD")
+    [told] = amendments.deviations(edition)
+    assert told.detector == "turnitin"
+    assert told.what.startswith("typed twice: C-1 was read by AB and CD as '45%' and '54%'; settled as '45%' by EF")
+    assert told.what in place.changes.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "fact"),
+    [
+        ([], "no file of answers is named"),
+        (["x.csv", "--sheets", "d"], "writes work sheets and records nothing"),
+        (["--sheets", "d", "--second", "y.csv"], "writes work sheets and records nothing"),
+        (["x.csv", "y.csv", "--second", "z.csv"], "belong to one file"),
+    ],
+)
+def test_options_that_do_not_go_together(tmp_path: Path, options: list[str], fact: str) -> None:
+    place, _ = screens.made(tmp_path)
+    with pytest.raises(UsageError, match=fact):
+        record(place, *options, "--detector", "turnitin")

@@ -125,6 +125,39 @@ def test_words_of_others_stay_words(small: ModuleType, tmp_path: Path) -> None:
     assert "&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt; &amp; ⟨U+202E⟩" in data
 
 
+REPLY = "date: 2026-12-01\nfrom: A. N., for the vendor of zebra\n\nWe are <b>the most accurate</b>.\n\n- 2 of 3: pre-committed\n"
+
+
+def test_a_vendors_reply_stands_unedited_beside_its_row(small: ModuleType, tmp_path: Path) -> None:
+    edition = small.write(tmp_path, timing="retrospective")
+    assert b"What the vendor replied" not in page(edition, small.tables("retrospective"))
+    study.write(edition.root / "replies" / "zebra.md", REPLY.encode())
+    data = page(edition, small.tables("retrospective")).decode()
+    [article] = [part for part in data.split("<article>") if "What the vendor replied" in part]
+    assert "zebra" in article
+    quoted = re.search(r'<p class="reply"><span data-quote="replies/zebra.md#/reply" data-as="text">([^<]*)<', article)
+    assert quoted is not None
+    assert html.unescape(quoted[1]) == "We are <b>the most accurate</b>.\n\n- 2 of 3: pre-committed"
+    assert "A. N., for the vendor of zebra" in article
+    assert data.count('<a href="../replies/zebra.md">the vendor’s reply</a>') == 1
+    [row] = [line for line in data.split("<tr>") if "the vendor’s reply</a>" in line]
+    assert "zebra" in row
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "fact"),
+    [
+        ("zebra", "We disagree.\n", r"replies/zebra.md: does not begin with its date"),
+        ("zebr", REPLY, r"zebr.md: is a reply about no detector of this edition\n.*aardvark, muskrat, zebra"),
+    ],
+)
+def test_a_reply_that_is_none_makes_no_page(small: ModuleType, tmp_path: Path, name: str, text: str, fact: str) -> None:
+    edition = small.write(tmp_path)
+    study.write(edition.root / "replies" / f"{name}.md", text.encode())
+    with pytest.raises(PenmarkError, match=fact):
+        page(edition, small.tables())
+
+
 def test_nothing_is_loaded_or_run(small: ModuleType, tmp_path: Path) -> None:
     data = (small.write(tmp_path).report / "index.html").read_text(encoding="utf-8")
     assert not re.search(r"<script|<link|<img|@import|url\(|<[^>]*\s(on[a-z]+|src|style)=", data)

@@ -13,6 +13,7 @@ import pytest
 
 from penmark import canon, display
 from penmark.records import Check
+from penmark.report import page
 from penmark.verify.found import Found
 from penmark.verify.pages import STYLES, pages
 
@@ -356,3 +357,63 @@ def test_the_table_in_the_readme(bundle: Path) -> None:
     assert [check.subject for check in _failed(bundle)] == ["README.md:5"]
     readme.write_text("# Title\n\n" + "\n".join(table.split("\n")[:-1]) + "\n", encoding="utf-8")
     assert [check.subject for check in _failed(bundle)] == ["README.md"]
+
+
+# --- what vendors replied ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def replied(tmp_path: Path) -> Path:
+    small = _small_edition()
+    edition = small.write(tmp_path / "bundle", timing="retrospective")
+    text = "date: 2026-12-01\nfrom: A. N.\n\nWe are the most accurate, and\npre-committed to it.\n"
+    (edition.root / "replies").mkdir()
+    (edition.root / "replies" / "zebra.md").write_text(text)
+    (edition.report / "index.html").write_bytes(page(edition, small.tables("retrospective")))
+    return Path(edition.root)
+
+
+def test_a_page_with_a_reply_holds(replied: Path) -> None:
+    checks = _check(replied)
+    assert [check.state for check in checks] == ["ok"], [f"{c.subject}: {c.got} / {c.expected}" for c in checks]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "got"),
+    [
+        ("We are the most", "We are not the most", "We are not the most accurate"),
+        ("<h4>What the vendor replied</h4>", "<h4>What the most accurate vendor replied</h4>", "says most accurate"),
+    ],
+)
+def test_a_reply_that_was_edited_on_the_page(replied: Path, old: str, new: str, got: str) -> None:
+    _forge(replied, old, new)
+    assert any(got in str(check.got) for check in _failed(replied))
+
+
+def test_a_reply_that_the_page_leaves_out(replied: Path) -> None:
+    path = replied / "report" / "index.html"
+    text = re.sub(r'\n<p class="reply">.*?</p>', "", path.read_text(), flags=re.DOTALL)
+    path.write_text(text)
+    [check] = _failed(replied)
+    assert check.got == "leaves out replies/zebra.md#/reply"
+
+
+@pytest.mark.parametrize("text", ["We disagree.\n", "date: 2026-12-02\nfrom: A. N.\n\nOther words.\n"])
+def test_a_reply_that_is_another_than_the_page_has(replied: Path, text: str) -> None:
+    (replied / "replies" / "zebra.md").write_text(text)
+    assert _failed(replied)
+
+
+def test_a_reply_about_nobody_is_on_no_page(replied: Path) -> None:
+    (replied / "replies" / "yak.md").write_text("date: 2026-12-02\nfrom: A. N.\n\nWords.\n")
+    assert {check.got for check in _failed(replied)} == {
+        f"leaves out replies/yak.md#/{p}" for p in ("date", "from", "reply")
+    }
+
+
+def test_settings_that_a_page_leaves_out(bundle: Path) -> None:
+    path = bundle / "report" / "index.html"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(re.sub(r"<dt>Settings sent</dt><dd>.*?</dd>", "", text), encoding="utf-8")
+    got = {check.got for check in _failed(bundle)}
+    assert got == {f"leaves out protocol.json#/detectors/{n}/settings" for n in range(3)}

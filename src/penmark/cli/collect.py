@@ -17,6 +17,11 @@ stopped goes on with the same command. `--refused ID --by NAME` is for a person 
 Where anything is wrong, everything that is wrong is told and nothing is written. The same texts again change nothing;
 another text under an id that is there is refused. Attested texts go to private/ and never into corpus/.
 
+--draw takes what the source has for a pool: the sealed seed and the quotas decide who is in the arm. Who was a candidate,
+who was eligible, who was drawn and why not stands in corpus/ARM/pool-EDITION.jsonl, is sealed, and can be replayed.
+
+  penmark collect A --draw --from folder --path pool
+
 --recheck writes nothing: it fetches each archived text of ARM again from where its record says that it is kept, and
 compares. It works in a published bundle as well (-C BUNDLE), for anyone.
 
@@ -54,6 +59,7 @@ def run(
         list[str] | None, typer.Option(metavar="NAME=COLUMN", help="Which column of a table holds NAME.")
     ] = None,
     anew: Annotated[bool, typer.Option("--anew", help="Empty the arm first (before the freeze only).")] = False,
+    draw: Annotated[bool, typer.Option("--draw", help="Draw the arm from what the source has, by the seed.")] = False,
     recheck: Annotated[bool, typer.Option("--recheck", help="Fetch archived texts again, and compare.")] = False,
     topics: generating.Topics = False,
     plan: generating.Planned = False,
@@ -80,7 +86,7 @@ def run(
         if anew:
             raise UsageError("texts that models wrote are not made anew", remedy="Run the command without --anew.")
         return _generate(place, promised, names, asked, path, as_json)
-    _collect(place, promised, names, source, given, anew, as_json)
+    _collect(place, promised, names, source, given, as_json, anew=anew, draw=draw)
     return 0
 
 
@@ -106,8 +112,10 @@ def _collect(
     names: list[str],
     source: str | None,
     given: dict[str, str],
-    anew: bool,
     as_json: bool,
+    *,
+    anew: bool,
+    draw: bool,
 ) -> None:
     """Arms that sources fill."""
     results: list[Collected] = []
@@ -117,7 +125,7 @@ def _collect(
             plugin = plugins.source(_plugin(promised, name, source, given))
             try:
                 made = plugin(_merged(place, promised, name, source, given) | _promised(plugin, promised))
-                results.append(collect(place, promised, name, made, _Progress(name), anew=anew))
+                results.append(collect(place, promised, name, made, _Progress(name), anew=anew, draw=draw))
                 for note in getattr(made, "notes", ()):
                     print(f"note: {name}: {note}", file=sys.stderr)
             except FaultsError as error:
@@ -229,9 +237,12 @@ def _show(results: list[Collected], as_json: bool) -> None:
             hints = (f"{name}{did_you_mean(name, provenance.NAMES)}" for name in one.unused)
             print(f"note: {one.arm}: columns that no record has were left out: {', '.join(hints)}", file=sys.stderr)
     if as_json:
-        print(json.dumps([one._asdict() for one in results], ensure_ascii=False))
+        values = [one._asdict() | {"pool": one.pool._asdict() if one.pool is not None else None} for one in results]
+        print(json.dumps(values, ensure_ascii=False))
         return
     for one in results:
         what = f"{one.added} added, {one.updated} updated, {one.unchanged} unchanged"
         gone = f"; left out since they were withdrawn: {', '.join(one.withdrawn)}" if one.withdrawn else ""
+        if one.pool is not None:
+            what += f"; of {one.pool.candidates} candidates {one.pool.eligible} were eligible"
         print(f"{one.arm}: {one.documents} documents ({what}){gone}")

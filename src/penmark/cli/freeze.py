@@ -1,6 +1,7 @@
 """Seal the corpus: from here on the documents stand, and the detectors may be asked.
 
-Screens first; an error stops it. Writes manifest.jsonl and screening.csv, seals both, and asks the authorities that
+Screens first; an error stops it. Writes manifest.jsonl and screening.csv (and pool.jsonl, where an arm was drawn), seals
+them, and asks the authorities that
 the protocol names for timestamps. If the readable protocol was public before, say where, with a third party's capture:
 
   penmark freeze --announced https://… --capture https://… --captured-at 2026-12-01T09:00:00Z
@@ -76,7 +77,7 @@ def _freeze(place: Study, edition: Edition, announced: Announcement | None) -> t
         edition,
         "corpus",
         promised.study,
-        ["manifest.jsonl", "screening.csv"],
+        manifest.sealed(edition),
         announced=announced,
         authorities=promised.authorities,
         now=tokens.now(),

@@ -1,4 +1,8 @@
-"""Make the bundle that anyone can check: a folder and the same as a plain tar."""
+"""Make the bundle that anyone can check: a folder and the same as a plain tar.
+
+With --detector NAME, make an extract of the published bundle instead: what that detector's vendor needs who doubts its
+row. An extract is not a bundle, and says how to check it against the bundle.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +15,29 @@ import typer
 
 from penmark import study
 from penmark.publish import publish
+from penmark.publish.extract import extract
 
 
 def run(
     ctx: typer.Context,
     out: Annotated[Path | None, typer.Option("--out", help="Where the bundle goes (a new folder).")] = None,
+    detector: Annotated[
+        str | None, typer.Option("--detector", metavar="NAME", help="Make the extract about this detector instead.")
+    ] = None,
+    bundle: Annotated[
+        Path | None,
+        typer.Option("--bundle", help="The bundle that an extract is of, where it is not at its usual place."),
+    ] = None,
     edition: Annotated[str | None, typer.Option("--edition", help="Which edition; the newest otherwise.")] = None,
     tar: Annotated[bool, typer.Option("--tar/--no-tar", help="Also pack the folder as a tar.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
     place = study.find(Path(ctx.obj))
     chosen = place.edition(edition)
+    if detector is not None:
+        folder = place.bundles / chosen.tag if bundle is None else bundle
+        _extract(folder, detector, out or folder.with_name(f"{folder.name}-{detector}"), as_json)
+        return 0
     made = publish(place, chosen, out or place.bundles / chosen.tag, tar=tar)
     if as_json:
         print(
@@ -41,3 +57,14 @@ def run(
     print(f"SHA256SUMS has the digest {made.sums_sha256}: print it where you announce the bundle.")
     print(f"Next: penmark verify {made.folder}", file=sys.stderr)
     return 0
+
+
+def _extract(bundle: Path, detector: str, out: Path, as_json: bool) -> None:
+    made = extract(bundle, detector, out)
+    if as_json:
+        print(json.dumps({**vars(made), "folder": str(made.folder)}))
+        return
+    print(f"{made.folder}: an extract about {detector}: {made.readings} readings, {made.texts} texts")
+    if made.kept_back:
+        print(f"  {made.kept_back} published texts are left out: their authors did not name this vendor")
+    print("It is not a bundle; its README.md says how to check it against the bundle.")

@@ -1,7 +1,7 @@
 """Collect: fill an arm with texts and their provenance.
 
 *Reads* what a source yields, and the documents that are there. *Writes* ``corpus/<arm>/`` (texts, documents.jsonl,
-claims.jsonl, left_out.json), and for attested texts ``private/texts`` and ``private/salts.jsonl``.
+claims.jsonl, left_out.json, pool-<edition>.jsonl), and for attested texts ``private/texts`` and ``private/salts.jsonl``.
 *Never* changes a byte of a text; never writes anything of a source in which something is wrong: all faults are told,
 the rest stays as it was. Before the promise, and after the freeze, nothing is collected.
 The texts of one arm are held in memory while it is filled.
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from penmark import study
+from penmark import frozen, study
 from penmark.collecting.shelf import Collected, Shelf
 from penmark.errors import Fault, FaultsError, UsageError, did_you_mean
 from penmark.plugins import Source
@@ -26,12 +26,21 @@ Progress = Callable[[int], None]
 
 
 def collect(
-    place: Study, protocol: Protocol, arm: str, source: Source, progress: Progress, *, anew: bool = False
+    place: Study,
+    protocol: Protocol,
+    arm: str,
+    source: Source,
+    progress: Progress,
+    *,
+    anew: bool = False,
+    draw: bool = False,
 ) -> Collected:
     """Take what the source yields into the arm. The same documents again change nothing.
 
-    ``anew``: the arm holds what this source yields and nothing else. Raises FaultsError with everything that is wrong
-    (then nothing is written), UsageError before the promise, after the freeze, or for an arm that is not promised.
+    ``anew``: the arm holds what this source yields and nothing else. ``draw``: what the source yields is a pool, from
+    which the arm is drawn by the sealed seed and the quotas; it holds that and what persists.
+    Raises FaultsError with everything that is wrong (then nothing is written), UsageError before the promise, after the
+    freeze, or for an arm that is not promised.
     """
     promised = _arm(protocol, arm)
     ready(place.edition(protocol.edition))
@@ -50,6 +59,8 @@ def collect(
             faults.append(Fault(None, f"the source yields no text for the arm {arm}", "Look at its options."))
         if faults:
             raise FaultsError(faults)
+        if draw:
+            shelf.draw(frozen.seed(place, protocol))
         return shelf.store(getattr(source, "left_out", {}))
 
 

@@ -23,7 +23,7 @@ DECLINED = "the author declined publication"
 class Entry(NamedTuple):
     """A document on its way to the disk: its record, the bytes that belong to it, and what its source claims.
 
-    ``unused``: names of the source that no record knows.
+    ``unused``: names of the source that no record knows. ``words``: of the text, whether its record may say so or not.
     """
 
     document: Document
@@ -31,6 +31,7 @@ class Entry(NamedTuple):
     draft: bytes | None
     claims: dict[str, str]
     unused: frozenset[str]
+    words: int
 
 
 def entry(draft: Draft, arm: Arm, salt: Callable[[str], bytes]) -> Entry:
@@ -52,12 +53,13 @@ def entry(draft: Draft, arm: Arm, salt: Callable[[str], bytes]) -> Entry:
     if hidden and known.kind == "attested" and known.session is not None:
         known = known.model_copy(update={"session": Session(history_sha256=known.session.history_sha256)})
     claims, unused = _claims(draft, row, known)
+    count = words(text)
     values: dict[str, Any] = {
         "id": draft.id,
         "arm": arm.name,
         "address": canon.keyed(salt(draft.id), draft.text) if attested else canon.sha256(draft.text),
         "canonical_sha256": None if hidden else canon.sha256(canon.canonical_text(draft.text)),
-        "words": None if hidden else words(text),
+        "words": None if hidden else count,
         "characters": None if hidden else len(text),
         "withheld": withheld,
         "provenance": known,
@@ -71,7 +73,7 @@ def entry(draft: Draft, arm: Arm, salt: Callable[[str], bytes]) -> Entry:
         document = Document.model_validate(values)
     except ValidationError as error:
         raise study.validated(draft.place, error.errors(include_url=False)) from None
-    return Entry(document, draft.text, draft.draft, {} if hidden else claims, unused)
+    return Entry(document, draft.text, draft.draft, {} if hidden else claims, unused, count)
 
 
 def _text(raw: bytes, place: str, what: str) -> str:

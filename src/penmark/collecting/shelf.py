@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from penmark import canon, provenance, study
 from penmark.collecting.entry import Entry, entry
+from penmark.collecting.pool import drawn
 from penmark.errors import Fault, PenmarkError, UsageError
 from penmark.plugins import Draft
 from penmark.records import Arm, Document
@@ -27,9 +28,16 @@ _SHARD = re.compile(r"[0-9]{4,}\.jsonl\.gz")
 NOTHING: Mapping[str, Mapping[str, int]] = {}
 
 
+class Pool(NamedTuple):
+    """How many texts were candidates of a draw, and how many of them eligible."""
+
+    candidates: int
+    eligible: int
+
+
 class Collected(NamedTuple):
     """What a collection did to an arm. ``unused``: names of the source that no record knows; ``withdrawn``: texts that
-    the source still has and their authors took back."""
+    the source still has and their authors took back; ``pool``: where the arm was drawn."""
 
     arm: str
     added: int
@@ -38,6 +46,7 @@ class Collected(NamedTuple):
     documents: int
     unused: tuple[str, ...]
     withdrawn: tuple[str, ...] = ()
+    pool: Pool | None = None
 
 
 class Shelf:
@@ -46,11 +55,14 @@ class Shelf:
     def __init__(self, place: Study, arm: Arm, *, anew: bool, edition: str) -> None:
         self._place, self._arm = place, arm
         self._path = place.documents(arm.name)
+        self._pool_path = place.pool(arm.name, edition)
+        self._pool: list[dict[str, Any]] = []
         self._claims_path = place.arm(arm.name) / "claims.jsonl"
         self._entries: dict[str, Entry] = {}
         self._places: dict[str, str] = {}
         self._before = _documents(self._path)
         frozen = _frozen(place, edition, arm.name)
+        self._earlier = set(frozen) if arm.persists else set()  # documents that stay from earlier editions
         self._kept = set(frozen.values())  # addresses that the bundles of other editions need
         if anew and any(document.attested for document in self._before.values()):
             raise UsageError(
@@ -63,6 +75,7 @@ class Shelf:
         elif not arm.persists:  # made anew for each edition; the earlier one has its manifest
             self._before = {name: known for name, known in self._before.items() if name not in frozen}
         self._salts = provenance.salts(place)
+        self._held = set(self._salts)  # whose salts were there before
         self._withdrawn = provenance.withdrawn(place)
         self._back: set[str] = set()  # what was withdrawn and comes again
         self._elsewhere = {
@@ -104,6 +117,22 @@ class Shelf:
             self._salts[name] = secrets.token_bytes(32)
         return self._salts[name]
 
+    def draw(self, seed: bytes) -> None:
+        """Of all that was taken keep what is drawn. Raises UsageError where that would drop an attested text."""
+        kept = {name: document for name, document in self._before.items() if name in self._earlier}
+        found = drawn(self._arm, seed, [e for n, e in self._entries.items() if n not in kept], kept.values())
+        dropped = self._before.keys() - kept.keys() - found.documents
+        if any(self._before[name].attested for name in dropped):
+            raise UsageError(
+                f"this pool draws other texts, and {', '.join(sorted(dropped)[:5])} would have to go",
+                place=str(self._pool_path),
+                remedy="Attested texts are taken out by `penmark withdraw ID` alone; draw again from the pool of before.",
+            )
+        self._before = {name: document for name, document in self._before.items() if name not in dropped}
+        self._entries = {name: entry for name, entry in self._entries.items() if name in found.documents | kept.keys()}
+        self._salts = {n: salt for n, salt in self._salts.items() if n in self._held or n in self._entries}
+        self._pool = found.lines
+
     def store(self, left_out: Mapping[str, Mapping[str, int]] = NOTHING) -> Collected:
         """Put everything on the disk. ``left_out``: what the source had and did not give, by what was read and reason."""
         merged = self._before | {name: made.document for name, made in self._entries.items()}
@@ -116,6 +145,8 @@ class Shelf:
         told = [{"claims": claims[name], "document": name} for name in sorted(claims) if claims[name]]
         _write(self._claims_path, told, needed=bool(told))
         _write_left_out(folder / "left_out.json", left_out)
+        if self._pool:
+            _write(self._pool_path, self._pool, needed=True)
         _write(self._path, [merged[n].model_dump(mode="json", by_alias=True) for n in sorted(merged)], needed=True)
         _tidy(folder, wanted)
         same = sum(self._before.get(name) == made.document for name, made in self._entries.items())
@@ -123,7 +154,8 @@ class Shelf:
         unused = frozenset[str]().union(*(made.unused for made in self._entries.values()))
         added = len(self._entries) - same - updated
         counts = (added, updated, same, len(merged))
-        return Collected(self._arm.name, *counts, tuple(sorted(unused)), tuple(sorted(self._back)))
+        pool = Pool(len(self._pool), sum(line["eligible"] for line in self._pool)) if self._pool else None
+        return Collected(self._arm.name, *counts, tuple(sorted(unused)), tuple(sorted(self._back)), pool)
 
     def _texts(self) -> dict[str, bytes]:
         """The texts that lie open, by address. Those of attested documents go to private places on the way."""

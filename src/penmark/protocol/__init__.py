@@ -18,7 +18,7 @@ from penmark.errors import PenmarkError, did_you_mean
 from penmark.handwritten import Remark
 from penmark.protocol.departing import Departure, departures, departures_csv, quarter
 from penmark.protocol.templates import TEMPLATES, Skeleton, UnknownTemplate, fill, followed, template
-from penmark.records import FORMAT, Arm, Protocol, Quota, Words
+from penmark.records import FORMAT, Arm, Detector, Protocol, Quota, Words
 
 __all__ = [
     "TEMPLATES",
@@ -46,7 +46,7 @@ _PLACEHOLDER = re.compile(r"<[^<>\n]{1,200}>")
 
 def load(path: Path) -> Protocol:
     """The protocol that a person wrote. Raises FaultsError with every fault, ``protocol.yaml:17: …``."""
-    return handwritten.read(path, Protocol, {Protocol: _whole, Arm: _arm, Quota: _quota, Words: _words})
+    return handwritten.read(path, Protocol, {Protocol: _whole, Arm: _arm, Detector: _detector, Quota: _quota, Words: _words})
 
 
 def canonical(protocol: Protocol) -> bytes:
@@ -108,6 +108,19 @@ def _whole(protocol: Protocol) -> Iterator[Remark]:
     for number, name in enumerate(names):
         if name in names[:number]:
             yield Remark(("authorities", number), "this authority is named twice", "Ask another one.")
+
+
+def _detector(detector: Detector) -> Iterator[Remark]:
+    for field, given, remedy in (
+        ("tier", detector.tier, "Say which account asks: free, standard, one seat; none for a program that runs here."),
+        ("payer", detector.payer, "Say who pays for it; nobody, where nobody does."),
+    ):
+        if given.strip() == "":
+            yield Remark((field,), f"{detector.name}: nothing is said here, and every table prints it", remedy)
+    for name, value in detector.settings.items():
+        if name.strip() == "" or value.strip() == "":
+            remedy = "Write what is sent; a setting that is left as it comes is not written down."
+            yield Remark(("settings", name), f"{detector.name}: a setting without its name or value", remedy)
 
 
 def _words(words: Words) -> Iterator[Remark]:

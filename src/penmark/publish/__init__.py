@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penmark import canon, evidence, manifest, protocol, provenance, study
+from penmark import canon, evidence, manifest, protocol, provenance, replies, study
 from penmark.errors import PenmarkError, ServiceError, UsageError
 from penmark.publish import describe
 from penmark.records import FORMAT
@@ -72,13 +72,15 @@ def _fill(place: study.Study, edition: study.Edition, out: Path) -> tuple[int, i
     promised = protocol.read_sealed(edition)
     frozen = manifest.read(edition)
     study.write(out / "format", f"{FORMAT}\n".encode())
-    for name in ("protocol.yaml", "protocol.json", "manifest.jsonl", "screening.csv", "deviations.jsonl"):
+    for name in ("protocol.yaml", "protocol.json", "manifest.jsonl", "screening.csv", "pool.jsonl", "deviations.jsonl"):
         if (edition.root / name).exists():
             shutil.copyfile(edition.root / name, out / name)
     for folder, pattern in (
-        ("detectors", "*.json"), ("seals", "*"), ("journal", "*.jsonl"), ("amendments", "*"), ("tables", "*.csv"), ("report", "*"),
+        ("detectors", "*.json"), ("seals", "*"), ("journal", "*.jsonl"), ("amendments", "*"), ("tables", "*.csv"),
+        ("report", "*"),
     ):  # fmt: skip
         _copy(edition.root / folder, out / folder, pattern)
+    _replies(edition, out, {detector.name for detector in promised.detectors})
     stones = provenance.withdrawn(place)
     gone = [row["id"] for row in frozen.documents if row["id"] in stones]
     if gone:
@@ -110,6 +112,19 @@ def _copy(source: Path, target: Path, pattern: str) -> None:
             continue
         target.mkdir(exist_ok=True)
         shutil.copyfile(path, target / path.name)
+
+
+def _replies(edition: study.Edition, out: Path, known: set[str]) -> None:
+    """Copy what vendors replied. Raises PenmarkError for a reply that the page does not have, or that is none."""
+    folder = edition.root / replies.FOLDER
+    page = study.read(edition.report / "index.html") if folder.is_dir() else b""
+    for path in sorted(folder.glob("*.md")) if folder.is_dir() else ():
+        name = f"{replies.FOLDER}/{path.name}"
+        replies.parse(study.read(path), place=str(path))
+        if path.stem not in known or f'data-quote="{name}#/reply"'.encode() not in page:
+            fact = "is about no detector of this edition" if path.stem not in known else "is not on the page"
+            raise PenmarkError(fact, place=str(path), remedy="Run `penmark report` again: it prints replies.")
+    _copy(folder, out / replies.FOLDER, "*.md")
 
 
 def _salts(place: study.Study, published: dict[str, Any]) -> dict[str, bytes]:

@@ -181,9 +181,10 @@ def _croissant(promised: Protocol, tables: dict[str, list[str]], out: Path) -> d
     }
 
 
-_LICENCE = """The tables, journals, seals and pages of this bundle may be used by anyone for any purpose (CC0 1.0, the public domain
-dedication: creativecommons.org/publicdomain/zero/1.0). The texts and the vendors' raw answers are not ours to license: each text has the
-licence that its provenance names (tables/documents.csv), and raw answers stand here as evidence for what was measured.
+_LICENCE = """The tables, journals, seals and pages of this bundle may be used by anyone for any purpose (CC0 1.0, the public
+domain dedication: creativecommons.org/publicdomain/zero/1.0). The texts and the vendors' raw answers are not ours to
+license: each text has the licence that its provenance names (tables/documents.csv), and raw answers stand here as
+evidence for what was measured.
 verify.py is part of penmark and stands under the Apache License 2.0.
 """
 
@@ -222,5 +223,7 @@ The whole of it, with the plots, is in `report/index.html`; every score is in `t
 
 `protocol.yaml` is what was promised, `detectors/` the facts of each detector as sealed, `manifest.jsonl` the documents,
 `journal/` every attempt and answer, `evidence/` the raw answers, `seals/` the digests with their timestamps, `tables/`
-the numbers. `seed.json` reveals the secret from which the scan order follows. Texts have licences of their own: see the provenance column of `tables/documents.csv`.
+the numbers. Where there is a folder `replies/`, it has what vendors answered, unedited and outside the seals.
+`seed.json` reveals the secret from which the scan order follows. Texts have licences of their own: see the provenance
+column of `tables/documents.csv`.
 """

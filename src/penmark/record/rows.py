@@ -18,6 +18,10 @@ from penmark.errors import Fault, FaultsError, PenmarkError, UsageError
 MAX_FILE = 2**29
 """A file of answers is not larger than this (bytes)."""
 MAX_COLUMNS = 1000
+EXPECTED = (
+    "An answer is an object with named fields: one that says which document it is about (--map document=FIELD), "
+    "and those that the sealed card points at (detectors/NAME.json, under answer)."
+)
 _WHITE = " \t\r\n"
 _DECODER = json.JSONDecoder()
 
@@ -105,7 +109,8 @@ def _jsonl(place: str, text: str) -> Iterator[Row | Fault]:
 
 def _row(place: str, text: str) -> Row | Fault:
     if not text.startswith("{"):
-        return Fault(place, "is not an object ({…})", "An answer is an object with named fields.")
+        shown = " ".join(text[:61].split())
+        return Fault(place, f"{shown if len(text) <= 60 else shown[:59] + '…'} is not an object ({{…}})", EXPECTED)
     try:
         return Row(place, text.encode())
     except UnicodeEncodeError:

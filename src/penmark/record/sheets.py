@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from penmark import cards, frozen, reading, study
+from penmark import cards, frozen, provenance, reading, study
 from penmark.errors import UsageError
 from penmark.frozen import Ground, Texts
 from penmark.record import keeping
@@ -64,9 +64,11 @@ def _made(place: Study, ground: Ground, detector: str, out: Path) -> Sheets:
     card = ground.cards[detector].card
     skips: dict[int, str] = {}
     withheld: set[int] = set()
+    gone = provenance.withdrawn(place)
 
     def see(position: int, document: Document) -> None:
-        if (reason := cards.not_scannable(card, document)) is not None:
+        reason = provenance.WITHDRAWN if document.id in gone else cards.not_scannable(card, document)
+        if reason is not None:
             skips[position] = reason
         if document.withheld is not None:
             withheld.add(position)

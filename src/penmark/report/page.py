@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from markupsafe import Markup
 from pydantic import ValidationError
 
-from penmark import canon, display, study
+from penmark import canon, display, replies, study
 from penmark.errors import PenmarkError, UsageError
 from penmark.records import Arm, Protocol, Record, SealedCard
 from penmark.report import plots
@@ -39,6 +39,8 @@ FIRST = 3
 """Findings of screening that are told for each rule."""
 DEMONSTRATION = re.compile(r"\b(demo|demonstration|rehearsal)\b", re.IGNORECASE)
 """A title with one of these words is no measurement, and the page says so."""
+_THEIRS = re.compile(r'<span data-quote="replies/[^"]*" data-as="text">[^<]*</span>')
+"""What a vendor wrote, on a finished page."""
 
 
 def page(edition: study.Edition, tables: Mapping[str, bytes], *, recomputed: Collection[str] = ()) -> bytes:
@@ -59,7 +61,7 @@ def page(edition: study.Edition, tables: Mapping[str, bytes], *, recomputed: Col
         why=plots.why,
         why1=plots.why_headline,
     )
-    if told["retrospective"] and "pre-committed" in text.casefold():
+    if told["retrospective"] and "pre-committed" in _THEIRS.sub("", text).casefold():
         raise PenmarkError(
             "the promise says pre-committed, and the edition is retrospective",
             place=str(edition.protocol_json),
@@ -149,6 +151,7 @@ def _detectors(edition: study.Edition, sources: display.Sources) -> dict[str, An
     """One entry a row of Table 1: a detector, or one version of it."""
     protocol = _protocol(sources)
     index = {detector.name: i for i, detector in enumerate(protocol.detectors)}
+    replied = _replies(edition, index, sources)
     told = []
     for row, t in enumerate(sources.rows(TABLES["T1"]), 1):
         name = t["detector"]
@@ -173,9 +176,23 @@ def _detectors(edition: study.Edition, sources: display.Sources) -> dict[str, An
                 "limits": [key for key, value in sealed.card.limits.model_dump().items() if value is not None],
                 "plugin": sealed.plugin is not None,
                 "notes": sealed.card.notes != "",
+                "reply": replied.get(name),
             }
         )
-    return {"detectors": told}
+    return {"detectors": told, "replied": replied}
+
+
+def _replies(edition: study.Edition, known: Collection[str], sources: display.Sources) -> dict[str, str]:
+    """The file of each detector whose vendor replied. Raises PenmarkError for one that is no reply, or of nobody here."""
+    folder = edition.root / replies.FOLDER
+    found: dict[str, str] = {}
+    for path in sorted(folder.glob("*.md")) if folder.is_dir() else ():
+        if path.stem not in known:
+            remedy = f"Name it as a detector of the promise is named: {', '.join(sorted(known))}."
+            raise PenmarkError("is a reply about no detector of this edition", place=str(path), remedy=remedy)
+        found[path.stem] = f"{replies.FOLDER}/{path.name}"
+        sources.value(found[path.stem])
+    return found
 
 
 def _changes(edition: study.Edition, sources: display.Sources) -> dict[str, Any]:

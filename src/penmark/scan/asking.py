@@ -71,6 +71,25 @@ class Asking(Protocol):
 
     def ask(self, question: Question) -> Heard | str: ...
 
+    def close(self) -> None: ...
+
+
+class Nobody:
+    """Is not asked: there are only answers of an earlier scan to be written down."""
+
+    version: str | None = None
+    connections = 1
+
+    def __init__(self) -> None:
+        self.pace = Pace(None)
+
+    def ask(self, question: Question) -> str:
+        """Never called by a lane that has nothing to ask."""
+        return "there is nobody to be asked"
+
+    def close(self) -> None:
+        """Nothing is open."""
+
 
 class PluginAsking:
     """Asks a plugin, one text at a time."""
@@ -78,7 +97,8 @@ class PluginAsking:
     connections = 1
 
     def __init__(self, plugin: Detector) -> None:
-        self.plugin, self.version, self.pace = plugin, plugin.version, Pace(None)
+        self.plugin, self.pace = plugin, Pace(None)
+        self.version: str | None = plugin.version
 
     def ask(self, question: Question) -> Heard | str:
         """What it says; the reason, where it breaks. Raises UnansweredError where the transport failed."""
@@ -89,9 +109,12 @@ class PluginAsking:
         except ServiceError as error:
             raise UnansweredError(error.faults[0].fact, remedy=error.faults[0].remedy, again=True) from None
 
+    def close(self) -> None:
+        """Nothing is open."""
+
 
 class VendorAsking:
-    """Asks a vendor through the engine. ``name``: gives the caller's own id of a document; ``jobs``: where work that the
+    """Asks a vendor through the engine. ``called``: gives the caller's own id of a document; ``jobs``: where work that the
     vendor took on is noted, or None."""
 
     version: str | None = None
@@ -103,11 +126,11 @@ class VendorAsking:
         pace: Pace,
         connections: int,
         stop: threading.Event,
-        name: Callable[[str], str],
+        called: Callable[[str], str],
         jobs: Notes | None,
     ) -> None:
         self.pace, self.connections = pace, connections
-        self._stop, self._name, self._jobs = stop, name, jobs
+        self._stop, self._called, self._jobs = stop, called, jobs
         self._thread = threading.local()
         self.stirred: Callable[[], None] = lambda: None
         self.engine = make(connections=connections, wait=self._wait, turn=self._turn)
@@ -124,7 +147,11 @@ class VendorAsking:
                 with contextlib.suppress(ServiceError):  # a disk that is full: the answer may come all the same
                     self._jobs.append(job_line(pair.document, pair.attempt, job))
 
-        return self.engine.ask(question.text, self._name(pair.document), noted)
+        return self.engine.ask(question.text, self._called(pair.document), noted)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.engine.close()
 
     def _wait(self, seconds: float) -> bool:
         until = time.monotonic() + seconds
@@ -188,11 +215,16 @@ class Crew:
             self._load -= len(came)
         return came
 
-    def hung(self, patience: float) -> bool:
-        """Whether a thread has given no sign of life for so many seconds."""
+    @property
+    def busy(self) -> int:
+        """Threads that are asking."""
+        return len(self._busy)
+
+    def hung(self, patience: float) -> int:
+        """How many of them have given no sign of life for so many seconds."""
         now = time.monotonic()
         with self._lock:
-            return any(now - since > patience for since in self._busy.values())
+            return sum(now - since > patience for since in self._busy.values())
 
     def leave(self) -> None:
         """Drop whatever comes from now on, and let the threads go."""
@@ -218,10 +250,13 @@ class Crew:
                 del self._busy[me]
                 if not self._left:
                     self._outcomes.append(outcome)
-            self._wake.set()
+            if self._waiting.empty():  # else there is no hurry: the lane looks at every beat
+                self._wake.set()
 
 
-def _asked(asking: Asking, question: Question) -> tuple[Answer | Declined | UnansweredError | str, tuple[Exchange, ...]]:
+def _asked(
+    asking: Asking, question: Question
+) -> tuple[Answer | Declined | UnansweredError | str, tuple[Exchange, ...]]:
     """Whatever a detector does wrong costs its own reading, and nothing else."""
     try:
         heard = asking.ask(question)
@@ -237,7 +272,9 @@ def _asked(asking: Asking, question: Question) -> tuple[Answer | Declined | Unan
 def _checked(said: Any) -> Answer | Declined | str:
     body = getattr(said, "body", None)
     if not isinstance(said, Answer | Declined) or not isinstance(body, bytes | None):
-        return reading.reason(f"TypeError: the plugin returned {type(said).__name__}, not Answer or Declined with bytes")
+        return reading.reason(
+            f"TypeError: the plugin returned {type(said).__name__}, not Answer or Declined with bytes"
+        )
     if body is not None and len(body) > evidence.MAX_BODY:
         return f"ValueError: an answer of {len(body)} bytes; at most {evidence.MAX_BODY} are kept"
     return said

@@ -1,34 +1,31 @@
 """One detector's lane: it hands its documents out to be asked about, and writes down what happens before and after.
 
-*Reads* nothing but the text of the document in hand. *Writes* one journal, its evidence, and notes. *Never* gives a
-detector anything but a text; never asks again once an answer is on disk.
+*Reads* what ``work`` gives it. *Writes* one journal, its evidence, and notes. *Never* gives a detector anything but a
+text; never asks again once an answer is on disk.
 What is durable when: the ``sent`` line of a text before it is handed out; the evidence of an answer before its reading;
-both with all that came at the same time, in one write each. Only this thread writes.
+both with all that came at the same time, in one write each. Only the lane's own thread writes.
 """
 
 from __future__ import annotations
 
 import contextlib
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
-from penmark import evidence, reading
+from penmark import __version__, evidence, reading
 from penmark.errors import PenmarkError, ServiceError
-from penmark.evidence import Kept
 from penmark.journal import Writer
-from penmark.plugins import UnansweredError
-from penmark.reading import Asked
+from penmark.reading import Judged
+from penmark.records import SealedCard
 from penmark.scan.asking import Asking, Crew, Item, Outcome, Question
 from penmark.scan.clock import Clock
 from penmark.scan.notes import Notes, exchange_line
-from penmark.scan.purse import Purse
 from penmark.scan.settling import Material, Promised, Settled, not_sent, settled
 from penmark.scan.troubles import Troubles
+from penmark.scan.work import Ends, Money, Work
 
 QUICK = 0.02
 """Seconds: only while calls take less may texts wait for a free thread, their ``sent`` lines written."""
@@ -36,8 +33,8 @@ AHEAD = 16
 """So many at most; they are in doubt after a crash."""
 BEAT = 0.01
 """Seconds: while calls are quick, the disk is not written to more often."""
-ROOM = 32 * 2**20
-"""Bytes: with less room on the disk nothing is asked, since the answer could not be kept."""
+PATIENCE = 600.0
+"""Seconds without a sign of life after which a detector is left alone: its pair is in doubt, the others go on."""
 
 
 @dataclass
@@ -52,7 +49,7 @@ class Tally:
     began: float = field(default_factory=time.monotonic)
     ended: str | None = None
     error: PenmarkError | None = None
-    changes: list[tuple[str, str, str]] = field(default_factory=list)  # version expected, version seen, document
+    changes: list[tuple[str, str, str]] = field(default_factory=list)  # version before, version seen, document
 
 
 @dataclass(frozen=True)
@@ -62,14 +59,6 @@ class Files:
     journal: Writer
     kept: evidence.Writer
     exchanges: Notes | None = None
-
-
-@dataclass(frozen=True)
-class Money:
-    """The purse, and what a document costs, by position."""
-
-    purse: Purse
-    price: Callable[[int], Decimal]
 
 
 def _silent() -> None:
@@ -89,35 +78,35 @@ class Lane:
         pause: Callable[[int], float],
         clock: Clock,
         money: Money | None = None,
-        patience: float = 600.0,
+        patience: float = PATIENCE,
     ) -> None:
         self.promised, self.tally = promised, Tally()
-        self._asking, self._material, self._files, self._money = asking, material, files, money
-        self._clock, self._patience, self._tell = clock, patience, _silent
-        self._wake = threading.Event()
+        self._asking, self._material, self._files, self._clock = asking, material, files, clock
+        self._wake, self._patience, self._tell = threading.Event(), patience, _silent
         self._crew = Crew(asking, clock, self._wake)
+        self._work = Work(promised, material, asking.pace, clock, money, files.journal.path.parent)
         self._troubles = Troubles(promised.detector, asking.pace, pause)
         self._lines: list[dict[str, Any]] = []  # not yet in the journal
-        self._held: Item | None = None  # the next one, for which there was no money yet
-        self._again: list[tuple[float, Item]] = []  # when, by the clock that only goes forward, and what
-        self._expected = promised.first_version or promised.version_asked
-        self._ended: tuple[str, PenmarkError | None] | None = None
+        self._ended: Ends | None = None
         self._left = self._broken = False
+        self._expected = promised.first_version or promised.version_asked
+        self._versions = {promised.first_version, promised.version_asked}
         self._took, self._wrote, self._beat = QUICK, 0.0, 0.0
 
-    def run(self, work: Iterator[Item], stop: threading.Event, tell: Callable[[], None] = _silent) -> None:
-        """Do ``work`` until it is done, ``stop`` is set, or something ends it; then write the stop line.
+    def run(self, items: Iterator[Item], stop: threading.Event, tell: Callable[[], None] = _silent) -> None:
+        """Do all ``items`` until that is done, ``stop`` is set, or something ends it; then write the stop line.
 
         What is in flight ends first. ``tell`` is called after each write of answers, and at the end.
         """
-        self._tell, self.tally.began = tell, time.monotonic()
+        self._work.items, self._tell, self.tally.began = items, tell, time.monotonic()
         if self.promised.stopped is not None:
-            self._end(self.promised.stopped)
+            self._end(reading.reason(self.promised.stopped))
         try:
-            while self._turn(work, stop):
-                pass
+            while self._turn(stop):
+                self._rest()
         except Exception as error:  # a fault of ours: told as one, and the other lanes go on
-            self._end("a fault of penmark", _ours(error))
+            fault = PenmarkError(f"this should not happen ({type(error).__name__}: {error})")
+            self._end("a fault of penmark", fault)
         self._finish()
 
     def close(self, ended: str, error: PenmarkError | None = None) -> None:
@@ -136,37 +125,193 @@ class Lane:
         self._lines.append(line)
         self.tally.recovered += 1
 
-    # --- one turn: settle what came, hand out what may be asked, wait ---
+    # --- one turn: settle what came, write, hand out what may be asked ---
 
-    def _turn(self, work: Iterator[Item], stop: threading.Event) -> bool:
+    def _turn(self, stop: threading.Event) -> bool:
         """Whether another turn is to follow."""
         self._wake.clear()
-        left = self._left
+        left, came = self._left, True  # what came before somebody closed the lane is still settled
         questions: list[Question] = []
         try:
-            if self._settle(stop.is_set()):
-                self._tell()
+            came = self._settle(stopping=self._ended is not None or stop.is_set())
             self._look(stop)
-            if self._ended is None:
-                questions = self._next(work)
-            if self._ended is not None:
-                self._lines += [not_sent(question, self._clock.now()) for question in self._withdrawn(questions)]
-                questions = []
+            questions = self._take()
             self._flush()
         except PenmarkError as error:
             self._end(reading.reason(error.faults[0].fact), error)
             questions = []
         for question in questions:
             self._crew.give(question)
+        if came:
+            self._tell()
         if left or self._broken or (self._crew.load == 0 and self._done()):
             return False
-        if self._crew.hung(self._patience):
-            self.close(f"no answer for {self._patience:g} seconds", self._hung())
-            return True
-        self._rest()
+        if (hung := self._crew.hung(self._patience)) > 0:
+            self._end(f"no answer for {self._patience:g} seconds", self._silence())
+            if hung == self._crew.busy:
+                self.close("")
         return True
 
+    def _look(self, stop: threading.Event) -> None:
+        """End the lane where something other than an outcome ends it."""
+        if self._clock.fault is not None:
+            self._end("this machine's clock went back", self._clock.fault)
+        if stop.is_set():
+            self._end("interrupted")
+        if self.tally.changes and self.promised.stop_on_change:
+            self._end("the version changed from {} to {} (document {})".format(*self.tally.changes[0]))
+
     def _done(self) -> bool:
-        if self._ended is None and not self._again and self._held is None and not self._lines and self._exhausted:
+        if self._ended is None and self._work.done:
             self._end("done")
         return self._ended is not None and not self._lines
+
+    def _rest(self) -> None:
+        """Wait until there may be something to do."""
+        quick = self._troubles.warm and self._took < QUICK
+        waits = [1.0, self._patience / 2]
+        if (delay := self._work.delay(self._room())) is not None:
+            waits.append(delay)
+        if quick and self._crew.load > 0:
+            waits.append(BEAT)
+        self._wake.wait(0.0 if self._left or self._lines else min(waits))
+        beat = self._beat + BEAT - time.monotonic()
+        if quick and self._asking.pace.limited and beat > 0:
+            time.sleep(beat)  # what comes until then is written in one go
+        self._beat = time.monotonic()
+
+    # --- what is asked next ---
+
+    def _room(self) -> int:
+        """So many more questions may be handed out: until the first answer one at a time, so that a bad key costs one
+        call. Ahead of the threads go as many as they will have asked by the next write."""
+        threads = self._asking.connections
+        if not self._troubles.warm:
+            threads = 1
+        elif self._took < QUICK:
+            threads += min(AHEAD, int((BEAT + self._wrote) * threads / max(self._took, 1e-6)))
+        return threads - self._crew.load
+
+    def _take(self) -> list[Question]:
+        """What is to be asked now, its lines ready to be written; or where the lane ends, what it takes back."""
+        questions: list[Question] = []
+        if self._ended is None:
+            taken = self._work.take(self._room(), waiting=self._crew.load > 0)
+            for name, reason in taken.skipped:
+                self._lines.append({"at": self._clock.now(), "document": name, "kind": "skipped", "reason": reason})
+            self.tally.skipped += len(taken.skipped)
+            questions = taken.questions
+            if taken.ends is not None:
+                self._end(*taken.ends)
+        if self._ended is None:
+            self._lines += [_sent(question) for question in questions if question.item.job is None]
+            return questions
+        back = self._crew.take_back()
+        self._lines += [not_sent(question, self._clock.now()) for question in back if question.item.job is None]
+        for question in (*questions, *back):
+            self._work.refund(question.item)
+        return []
+
+    # --- what came ---
+
+    def _settle(self, *, stopping: bool) -> bool:
+        """Make the evidence of what came durable; the lines follow with the next write. Whether anything came."""
+        outcomes = self._crew.outcomes()
+        if not outcomes:
+            return False
+        at, version = self._clock.now(), self._asking.version
+        done = [settled(self.promised, o, self._material, version, at=at, stopping=stopping) for o in outcomes]
+        if kept := [each.kept for each in done if each.kept is not None]:
+            with self._whole():
+                self._files.kept.append(kept)
+        for outcome, each in zip(outcomes, done, strict=True):
+            self._one(outcome, each)
+        if self._files.exchanges is not None:
+            pairs = ((outcome.question.pair, each) for outcome in outcomes for each in outcome.exchanges)
+            self._files.exchanges.append(*(exchange_line(pair.document, pair.attempt, each) for pair, each in pairs))
+        return True
+
+    def _one(self, outcome: Outcome, done: Settled) -> None:
+        self._took += (outcome.seconds - self._took) / 8
+        if done.line is not None:
+            self._lines.append(done.line)
+        if done.judged is not None:
+            self._count(done.judged, outcome.question.pair.document)
+        if done.charged is not None:
+            self._work.settle(outcome.question.item, done.charged)
+        trouble = self._troubles.saw(outcome, done)
+        if (trouble := done.ends or trouble) is not None:
+            self._end(reading.reason(trouble.faults[0].fact), trouble)
+        if done.again is not None:
+            failures = done.again.rounds or done.again.attempt - 1
+            self._work.later(self._troubles.due(outcome, failures), done.again)
+
+    def _count(self, judged: Judged, document: str) -> None:
+        setattr(self.tally, judged.state, getattr(self.tally, judged.state) + 1)
+        version = judged.found.version
+        if version is None:
+            return
+        if self._expected is not None and version not in self._versions:
+            self.tally.changes.append((self._expected, version, document))
+        self._expected = version
+        self._versions.add(version)
+
+    # --- writing, and the end ---
+
+    def _flush(self) -> None:
+        lines, self._lines = self._lines, []
+        if lines:
+            began = time.monotonic()
+            with self._whole():
+                self._files.journal.append(*lines)
+            self._wrote += (time.monotonic() - began - self._wrote) / 8
+
+    @contextlib.contextmanager
+    def _whole(self) -> Iterator[None]:
+        """After a write that failed nothing more is written: the next scan finds the unfinished line and moves it away."""
+        try:
+            yield
+        except PenmarkError:
+            self._broken = True
+            raise
+
+    def _silence(self) -> ServiceError:
+        return ServiceError(
+            f"{self.promised.detector} gave no answer for {self._patience:g} seconds and was left alone",
+            remedy="Its document is in doubt. See what is wrong with it, then run the same command again.",
+        )
+
+    def _end(self, why: str, error: PenmarkError | None = None) -> None:
+        """Ask for nothing more, for this reason; the first one counts."""
+        if self._ended is None:
+            self._ended = Ends(why, error)
+
+    def _finish(self) -> None:
+        self._crew.leave()
+        ended, error = self._ended or Ends("")
+        try:
+            if not self._broken:
+                self._lines.append({"at": self._clock.now(), "kind": "stop", "reason": ended})
+                self._flush()
+        except PenmarkError as refused:
+            error = refused
+        self.tally.error, self.tally.ended = error, ended
+        self._tell()
+
+
+def started(detector: str, sealed: SealedCard, card_sha256: str, shard: str, at: str) -> dict[str, Any]:
+    """The start line of a journal, without ``prev``."""
+    return {
+        "at": at,
+        "card_sha256": card_sha256,
+        "detector": detector,
+        "kind": "start",
+        "plugin": None if sealed.plugin is None else sealed.plugin.model_dump(),
+        "shard": shard,
+        "software": f"penmark {__version__}",
+    }
+
+
+def _sent(question: Question) -> dict[str, Any]:
+    pair = question.pair
+    return {"at": pair.sent_at, "attempt": pair.attempt, "document": pair.document, "kind": "sent"}

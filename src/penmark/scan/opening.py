@@ -1,35 +1,59 @@
-"""Opening a scan: what must stand before the first question, the lock, and a lane for each detector.
+"""Opening a scan: what must stand before the first question, the lock, the purse, and a lane for each detector.
 
-*Reads* the sealed ground, journals and the end of the evidence. *Writes* start lines, and moves unfinished lines aside.
-*Never* opens a scan outside the promised window, or with other code than was promised.
+*Reads* the sealed ground, journals, jobs and the end of the evidence. *Writes* start lines, and moves unfinished lines
+aside. *Never* opens a scan outside the promised window, with other code than was promised, or on credit.
 """
 
 from __future__ import annotations
 
 import contextlib
+import random
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
-from penmark import __version__, evidence, frozen, journal, reading, study
+from penmark import canon, evidence, frozen, journal, reading, study
 from penmark.errors import UsageError
 from penmark.frozen import Ground, Texts
 from penmark.journal.writing import untear
-from penmark.plugins import Detector as Asker
-from penmark.records import SealedCard
-from penmark.scan import plan, ready, recover
-from penmark.scan.lane import Lane, Promised
+from penmark.records import Detector, SealedCard
+from penmark.scan import canary, notes, plan, ready, recover
+from penmark.scan import purse as purses
+from penmark.scan.asking import Asking, Nobody
+from penmark.scan.canary import Canary
+from penmark.scan.clock import Clock
+from penmark.scan.lane import PATIENCE, Files, Lane, started
+from penmark.scan.notes import Notes
 from penmark.scan.plan import Part, Plan
-from penmark.scan.run import PATIENCE, Scan
+from penmark.scan.purse import Purse
+from penmark.scan.ready import Limits
+from penmark.scan.run import Scan
+from penmark.scan.settling import Promised
+from penmark.scan.work import Money
 from penmark.study import Edition, Study
 
 WAIT = 30.0
 """Seconds that one shard waits for another that is just starting or ending."""
 
 
-def pause(attempt: int) -> float:
-    """Seconds to wait after the ``attempt``-th failure in transport."""
-    return float(min(60, 2**attempt))
+def pause(failures: int) -> float:
+    """Seconds to wait after so many failures in transport: about twice as long each time, a minute at most, never the
+    same for all who wait."""
+    return float(min(60, 2**failures)) * random.uniform(0.5, 1.0)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """On which terms a scan is run. ``budgets``: by detector, or for all together (``purse.ALL``)."""
+
+    budgets: Mapping[str, Decimal]
+    limits: Limits
+    patience: float
+    pause: Callable[[int], float]
 
 
 @contextlib.contextmanager
@@ -39,83 +63,158 @@ def opened(
     wanted: list[str],
     shard: str = "1/1",
     *,
+    budgets: Mapping[str, Decimal] | None = None,
+    limits: Limits | None = None,
     patience: float = PATIENCE,
     pause: Callable[[int], float] = pause,
 ) -> Iterator[Scan]:
-    """A scan of the detectors ``wanted`` (all that a plugin asks, where none is named), holding its lock.
+    """A scan of the detectors ``wanted`` (all that a program asks, where none is named), holding its lock.
 
-    Raises UsageError where nothing is promised, frozen, or to be asked now; errors as ``plan.make`` and ``ready.askers``.
+    Raises UsageError where nothing is promised, frozen, to be asked now, or paid for; ServiceError where the clock is
+    behind what is written down; errors as ``plan.make`` and ``ready.askings``.
     """
     ground = frozen.ground(edition, verb="scan")
     names = plan.chosen(ground.protocol, ground.cards, wanted)
     if reading.now()[:10] < ground.protocol.window.opens:
         raise _outside(ground)
+    terms = Terms(budgets or {}, limits or Limits(), patience, pause)
     with alone(edition, shard), contextlib.ExitStack() as files:
         with briefly(edition, shard):
             for path in (edition.journals / journal.file_name(name, shard) for name in names):
                 if path.exists():
                     untear(path)
             made = plan.make(place, ground, names, shard)
-            askers = ready.askers((part.detector, part.sealed) for part in made.parts.values())
-            heads = {name: head for part in made.parts.values() for name, head in part.standing.heads.items()}
-            lanes = _lanes(place, made, askers, files, pause)
-        yield Scan(made, lanes, heads, patience)
+            scan = _Opening(place, made, terms, files).scan()
+        yield scan
 
 
-def _lanes(
-    place: Study, made: Plan, askers: dict[str, Asker], files: contextlib.ExitStack, pause: Callable[[int], float]
-) -> dict[str, Lane]:
-    """A lane, with its start line, for each detector that may be asked."""
-    edition, documents = made.ground.edition, made.documents
-    texts = Texts(place, documents)
-    files.callback(texts.close)
-    kept = {
-        name: evidence.Writer(edition.evidence, journal.file_name(name, made.shard).removesuffix(".jsonl"))
-        for name in made.parts
-    }
-    answered = {name: recover.readings(part, documents, texts, kept[name]) for name, part in made.parts.items()}
-    if reading.now()[:10] > made.ground.protocol.window.closes and not any(answered.values()):
-        raise _outside(made.ground)
-    lanes: dict[str, Lane] = {}
-    for name, part in made.parts.items():
-        to_do = made.stopped(part) is None and next(made.items(part), None) is not None
-        if not to_do and not answered[name]:
-            continue
-        path = edition.journals / journal.file_name(name, made.shard)
-        writer = files.enter_context(journal.Writer(path, made.ground.corpus_sha256))
-        writer.append(started(name, part.sealed, made.ground.card_sha256[name], made.shard))
-        lanes[name] = Lane(_promised(made, part), askers[name], texts, writer, kept[name], pause=pause)
-        for position, line in answered[name]:
-            part.standing.done[position] = 1
-            lanes[name].recover(line)
-    return lanes
+class _Opening:
+    """What is made on the way to a scan."""
+
+    def __init__(self, place: Study, made: Plan, terms: Terms, files: contextlib.ExitStack) -> None:
+        self.place, self.plan, self.terms, self.files = place, made, terms, files
+        self.edition, self.stop = made.ground.edition, threading.Event()
+        written = [at for part in made.parts.values() if (at := part.standing.last_at) is not None]
+        self.clock = Clock(max(written, key=lambda at: at.rstrip("Z"), default=None))
+        if self.clock.fault is not None:
+            raise self.clock.fault
+        self.closed = reading.now()[:10] > made.ground.protocol.window.closes
+        self.texts = Texts(place, made.documents)
+        files.callback(self.texts.close)
+
+    def scan(self) -> Scan:
+        """The scan, with a lane for each detector that may be asked, or about which something is to be written down."""
+        parts, kept = self.plan.parts, {name: self._kept(name) for name in self.plan.parts}
+        answered = {n: recover.readings(part, self.plan.documents, self.texts, kept[n]) for n, part in parts.items()}
+        if self.closed and not any(answered.values()):
+            raise _outside(self.plan.ground)
+        for name, readings in answered.items():
+            for position, _ in readings:
+                parts[name].standing.done[position] = 1
+        open_ones = [name for name, part in parts.items() if self._stopped(part) is None]
+        left = [name for name in open_ones if self.plan.left(parts[name])]
+        purse = self._purse(left)
+        askings = ready.askings(((parts[name].detector, parts[name].sealed) for name in left), self._asking)
+        heads = {path: head for part in parts.values() for path, head in part.standing.heads.items()}
+        lanes = {
+            name: self._lane(part, askings.get(name, Nobody()), purse, kept[name], answered[name])
+            for name, part in parts.items()
+            if answered[name] or (name in open_ones and next(self.plan.items(part), None) is not None)
+        }
+        canaries = {
+            name: Canary(self.plan.ground, parts[name], askings[name], purse, self.clock, self.terms.pause)
+            for name in left
+            if parts[name].sealed.card.ask.by == "http"  # code on this machine is known by its digest
+        }
+        return Scan(self.plan, lanes, canaries, heads, self.stop, purse)
+
+    def _kept(self, name: str) -> evidence.Writer:
+        stem = journal.file_name(name, self.plan.shard).removesuffix(".jsonl")
+        return evidence.Writer(self.edition.evidence, stem)
+
+    def _stopped(self, part: Part) -> str | None:
+        closes = self.plan.ground.protocol.window.closes
+        return f"the scan window closed on {closes}" if self.closed else self.plan.stopped(part)
+
+    def _purse(self, left: list[str]) -> Purse:
+        """Raises UsageError where something of what is left to ask costs, and nobody said how much it may."""
+        priced = {name: part for name, part in self.plan.parts.items() if part.tariff is not None}
+        currencies = {name: part.tariff.currency for name, part in priced.items() if part.tariff is not None}
+        known = [detector.name for detector in self.plan.ground.protocol.detectors]
+        made = purses.purse(currencies, self.terms.budgets, known)
+        for name, part in priced.items():
+            made.accounts[name].sure = self.plan.cost(part, part.standing.sure)
+            made.accounts[name].maybe = self.plan.cost(part, part.standing.maybe) + canary.spent(self.edition, part)
+        purses.affordable(made, {name: cost(self.plan, priced[name]) for name in left if name in priced})
+        return made
+
+    def _asking(self, detector: Detector, sealed: SealedCard) -> Asking:
+        tag, seed = self.edition.tag, self.plan.seed
+
+        def called(name: str, document: str) -> str:
+            return canon.rank(seed, "call", f"{tag}/{name}/{document}")[:16].hex()
+
+        made = ready.asking(detector, sealed, limits=self.terms.limits, stop=self.stop, called=called, jobs=self._jobs)
+        self.files.callback(made.close)
+        return made
+
+    def _jobs(self, name: str) -> Notes:
+        return self._notes(notes.jobs(self.place, self.edition.tag, name, self.plan.shard), durable=True)
+
+    def _notes(self, path: Path, *, durable: bool) -> Notes:
+        made = Notes(path, durable=durable)
+        self.files.callback(made.close)
+        return made
+
+    def _lane(
+        self,
+        part: Part,
+        asking: Asking,
+        purse: Purse,
+        kept: evidence.Writer,
+        answered: list[tuple[int, dict[str, Any]]],
+    ) -> Lane:
+        name, ground, request = part.detector.name, self.plan.ground, part.sealed.card.ask.request
+        path = self.edition.journals / journal.file_name(name, self.plan.shard)
+        writer = self.files.enter_context(journal.Writer(path, ground.corpus_sha256))
+        writer.append(started(name, part.sealed, ground.card_sha256[name], self.plan.shard, self.clock.now()))
+        log, patience = None, self.terms.patience
+        if request is not None:
+            log = self._notes(notes.exchanges(self.place, self.edition.tag, name, self.plan.shard), durable=False)
+            patience = max(patience, request.timeout + 60)  # the engine's own time-outs come first
+        lane = Lane(
+            self._promised(part),
+            asking,
+            self.texts,
+            Files(writer, kept, log),
+            pause=self.terms.pause,
+            clock=self.clock,
+            money=None if part.tariff is None else Money(purse, lambda position: self.plan.price(part, position)),
+            patience=patience,
+        )
+        for _, line in answered:
+            lane.recover(line)
+        return lane
+
+    def _promised(self, part: Part) -> Promised:
+        protocol = self.plan.ground.protocol
+        return Promised(
+            detector=part.detector.name,
+            card=part.sealed.card,
+            version_asked=part.detector.version,
+            attempts=protocol.attempts,
+            stop_on_change=protocol.on_version_change == "stop",
+            closes=protocol.window.closes,
+            first_version=part.standing.last_version,
+            stopped=self._stopped(part),
+            priced=part.tariff is not None,
+        )
 
 
-def _promised(made: Plan, part: Part) -> Promised:
-    protocol = made.ground.protocol
-    return Promised(
-        detector=part.detector.name,
-        card=part.sealed.card,
-        version_asked=part.detector.version,
-        attempts=protocol.attempts,
-        stop_on_change=protocol.on_version_change == "stop",
-        closes=protocol.window.closes,
-        first_version=part.standing.last_version,
-        stopped=made.stopped(part),
-    )
-
-
-def started(detector: str, sealed: SealedCard, card_sha256: str, shard: str) -> dict[str, Any]:
-    """The start line of a journal, without ``prev``."""
-    return {
-        "at": reading.now(),
-        "card_sha256": card_sha256,
-        "detector": detector,
-        "kind": "start",
-        "plugin": None if sealed.plugin is None else sealed.plugin.model_dump(),
-        "shard": shard,
-        "software": f"penmark {__version__}",
-    }
+def cost(made: Plan, part: Part) -> Decimal:
+    """What all that is left to ask of a detector costs, each text asked about once, and the canary."""
+    left = made.left(part)
+    return made.cost(part, left) + canary.price(part) * (canary.TIMES if left else 0)
 
 
 def _outside(ground: Ground) -> UsageError:

@@ -6,23 +6,35 @@ evidence, never published, always counted. *Never* reads a document of the study
 
 from __future__ import annotations
 
-import importlib.resources
+import contextlib
+import os
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
 from penmark import canon, cards, evidence, journal
-from penmark.errors import UsageError
+from penmark.cards import requests
+from penmark.errors import PenmarkError, UsageError
+from penmark.records import Card, Detector, Price, Protocol, SealedCard
 from penmark.scan import opening, plan, ready
-from penmark.scan.lane import Item, Lane, Promised
+from penmark.scan import purse as purses
+from penmark.scan.asking import Asking, Item
+from penmark.scan.clock import Clock
+from penmark.scan.lane import Files, Lane, started
+from penmark.scan.practising import FIRST_PREV, Practice, runs
+from penmark.scan.purse import Purse
+from penmark.scan.purse import tariff as tariff_of
+from penmark.scan.ready import Limits
+from penmark.scan.settling import Promised
+from penmark.scan.work import Money
 from penmark.study import Edition, Study
+from penmark.text import words
 
-FIRST_PREV = "0" * 64
-"""What the first line of a pilot's journal follows: there is no corpus seal that it belongs to."""
 FOREVER = "9999-12-31"
 
 
@@ -36,36 +48,11 @@ class Practised(NamedTuple):
     reason: str | None
 
 
-class Practice:
-    """The practice texts, as a lane is given documents. ``run``: the how-manieth pilot this is; ids are ``<name>.<run>``."""
-
-    def __init__(self, run: int) -> None:
-        folder = importlib.resources.files("penmark") / "practice"
-        files = sorted((f for f in folder.iterdir() if f.name.endswith(".txt")), key=lambda f: f.name)
-        self._texts = [(f"{file.name.removesuffix('.txt')}.{run}", file.read_bytes()) for file in files]
-
-    def __len__(self) -> int:
-        return len(self._texts)
-
-    def name(self, position: int) -> str:
-        """The name of the text and the number of the run."""
-        return self._texts[position][0]
-
-    def address(self, position: int) -> str:
-        """SHA-256 of the text."""
-        return canon.sha256(self._texts[position][1])
-
-    def text(self, position: int) -> str:
-        """The text."""
-        return self._texts[position][1].decode()
-
-    def digest(self, position: int, raw: bytes) -> str:
-        """SHA-256 of an answer about it."""
-        return canon.sha256(raw)
-
-
-def run(place: Study, edition: Edition, wanted: Iterable[str]) -> list[Practised]:
-    """Ask the detectors about each practice text, once a run. Raises UsageError once the evidence is sealed."""
+def run(
+    place: Study, edition: Edition, wanted: Iterable[str], *, budgets: Mapping[str, Decimal] | None = None
+) -> list[Practised]:
+    """Ask the detectors about each practice text, once a run. Raises UsageError once the evidence is sealed, and where
+    something costs and nobody said how much it may."""
     if edition.seal("evidence").exists():
         raise UsageError(
             f"the evidence of {edition.tag} is sealed, and with it the number of pilots",
@@ -75,24 +62,67 @@ def run(place: Study, edition: Edition, wanted: Iterable[str]) -> list[Practised
     promised = ready.promised(edition)
     sealed = {each.name: ready.card(place, edition, each) for each in promised.detectors}
     names = plan.chosen(promised, sealed, wanted)
-    with opening.alone(edition):
-        askers = ready.askers((promised.detector(name), sealed[name]) for name in names)
-        said: list[Practised] = []
+    stop, clock, said = threading.Event(), Clock(), list[Practised]()
+    trouble: list[PenmarkError] = []
+    with opening.alone(edition), contextlib.ExitStack() as open_ones:
+        purse = _purse(promised, {name: sealed[name].card for name in names}, budgets or {})
+
+        def asking(detector: Detector, card: SealedCard) -> Asking:
+            made = ready.asking(detector, card, limits=Limits(), stop=stop, called=_called, jobs=lambda name: None)
+            open_ones.callback(made.close)
+            return made
+
+        askings = ready.askings(((promised.detector(name), sealed[name]) for name in names), asking)
         for name in names:
-            detector = promised.detector(name)
-            terms = Promised(name, sealed[name].card, detector.version, 1, False, FOREVER)
-            path = edition.pilot / f"{name}.jsonl"
-            with journal.Writer(path, FIRST_PREV) as writer:
-                texts = Practice(_runs(path) + 1)
-                digest = canon.sha256(cards.canonical(sealed[name]))
-                writer.append(opening.started(name, sealed[name], digest, "1/1"))
-                kept = evidence.Writer(edition.pilot, name)
-                lane = Lane(terms, askers[name], texts, writer, kept, pause=opening.pause)
-                lane.run(iter([Item(position) for position in range(len(texts))]), threading.Event())
-            if lane.tally.error is not None:
-                raise lane.tally.error
-            said += _said(path, name, texts)
+            texts = Practice(runs(edition.pilot / f"{name}.jsonl") + 1)
+            error = _read(edition, promised.detector(name), sealed[name], askings[name], texts, purse, clock, stop)
+            trouble += [] if error is None else [error]
+            said += _said(edition.pilot / f"{name}.jsonl", name, texts)
+    if trouble:
+        raise trouble[0]
     return said
+
+
+def _read(
+    edition: Edition,
+    detector: Detector,
+    sealed: SealedCard,
+    asking: Asking,
+    texts: Practice,
+    purse: Purse,
+    clock: Clock,
+    stop: threading.Event,
+) -> PenmarkError | None:
+    """Ask one detector about all the texts; what went wrong."""
+    name, tariff = detector.name, tariff_of(sealed.card)
+    terms = Promised(name, sealed.card, detector.version, 1, False, FOREVER, priced=tariff is not None)
+    with journal.Writer(edition.pilot / f"{name}.jsonl", FIRST_PREV) as writer:
+        digest = canon.sha256(cards.canonical(sealed))
+        writer.append(started(name, sealed, digest, "1/1", clock.now()))
+        money = None if tariff is None else Money(purse, lambda position: _price(tariff, texts.text(position)))
+        files = Files(writer, evidence.Writer(edition.pilot, name))
+        lane = Lane(terms, asking, texts, files, pause=opening.pause, clock=clock, money=money)
+        lane.run(iter([Item(position) for position in range(len(texts))]), stop)
+    return lane.tally.error
+
+
+def _purse(promised: Protocol, asked: Mapping[str, Card], budgets: Mapping[str, Decimal]) -> Purse:
+    texts = Practice(1)
+    tariffs = {name: tariff for name, card in asked.items() if (tariff := tariff_of(card)) is not None}
+    made = purses.purse(
+        {name: tariff.currency for name, tariff in tariffs.items()}, budgets, (d.name for d in promised.detectors)
+    )
+    every = [texts.text(position) for position in range(len(texts))]
+    purses.affordable(made, {name: sum((_price(t, text) for text in every), Decimal(0)) for name, t in tariffs.items()})
+    return made
+
+
+def _price(tariff: Price, text: str) -> Decimal:
+    return requests.price(tariff, words(text), len(text))
+
+
+def _called(detector: str, document: str) -> str:
+    return os.urandom(16).hex()  # each pilot asks anew
 
 
 def counts(edition: Edition) -> dict[str, int]:
@@ -119,10 +149,6 @@ def _readings(edition: Edition) -> Iterator[tuple[str, pl.DataFrame]]:
     for path in sorted(edition.pilot.glob("*.jsonl")) if edition.pilot.is_dir() else ():
         if not evidence_file.fullmatch(path.name) and path.stat().st_size > 0:
             yield path.stem, journal.read(path, FIRST_PREV).readings
-
-
-def _runs(path: Path) -> int:
-    return len(journal.read(path, FIRST_PREV).starts) if path.stat().st_size > 0 else 0
 
 
 def _said(path: Path, detector: str, texts: Practice) -> list[Practised]:

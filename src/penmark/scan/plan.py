@@ -5,43 +5,78 @@
 
 from __future__ import annotations
 
+import contextlib
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from penmark import canon, cards, errors, frozen, provenance
+from penmark.cards import requests
 from penmark.errors import UsageError
-from penmark.frozen import Documents, Ground
-from penmark.records import Detector, Document, Protocol, SealedCard
-from penmark.scan import standing
-from penmark.scan.lane import Item
+from penmark.frozen import Documents, Ground, Texts
+from penmark.records import Detector, Document, Price, Protocol, SealedCard
+from penmark.scan import notes, purse, standing
+from penmark.scan.asking import Item
+from penmark.scan.notes import Job
 from penmark.scan.standing import Standing
 from penmark.study import Study
-
-WITHDRAWN = "its author withdrew the text"
-"""Why a text that is gone is not scannable."""
+from penmark.text import words as count
 
 
 @dataclass
 class Part:
-    """One detector's part. ``skips``: why a document is not scannable, by position, over all documents."""
+    """One detector's part. ``skips``: why a document is not scannable, by position, over all documents. ``jobs``: what the
+    vendor called the work that it took on, by document and attempt. ``tariff``: None where a text costs nothing."""
 
     detector: Detector
     sealed: SealedCard
     standing: Standing
     skips: dict[int, str] = field(default_factory=dict)
+    jobs: dict[tuple[str, int], Job] = field(default_factory=dict)
+    tariff: Price | None = None
+
+
+class Sizes:
+    """Words and characters of each document, by position: as the manifest has them, or counted where it is silent
+    (about texts that are withheld). ``wanted``: where False, nothing is kept. ``texts``: opens the texts."""
+
+    def __init__(self, wanted: bool) -> None:
+        self._wanted, self._counts = wanted, array("l")
+        self.texts: Callable[[], Texts] | None = None
+
+    def add(self, document: Document) -> None:
+        """Take the next document of the manifest."""
+        if self._wanted:
+            known = document.words is not None and document.characters is not None
+            self._counts.extend((document.words or 0, document.characters or 0) if known else (-1, -1))
+
+    def of(self, position: int) -> tuple[int, int]:
+        """Words and characters of one document."""
+        words, characters = self._counts[2 * position], self._counts[2 * position + 1]
+        if words < 0:
+            assert self.texts is not None
+            with contextlib.closing(self.texts()) as opened:
+                text = opened.text(position)
+            words, characters = count(text), len(text)
+            self._counts[2 * position : 2 * position + 2] = array("l", (words, characters))
+        return words, characters
 
 
 @dataclass
 class Plan:
-    """What there is to do in one shard. ``order``: the positions of the shard's documents, as they are asked about."""
+    """What there is to do in one shard. ``order``: the positions of the shard's documents, as they are asked about.
+    ``sizes``: words and characters of every document, where a price hangs on them; ``seed``: the secret one."""
 
+    place: Study
     ground: Ground
     documents: Documents
     shard: str
     order: array[int]
     parts: dict[str, Part]
+    sizes: Sizes
+    seed: bytes
 
     def items(self, part: Part) -> Iterator[Item]:
         """What is left to do for a detector, in order. A pair in doubt is asked again only where the promise allows it."""
@@ -52,15 +87,37 @@ class Plan:
             before = part.standing.open.get(position)
             if before is None:
                 yield Item(position, 1, part.skips.get(position))
+            elif before.unused:
+                yield Item(position, before.attempt)
+            elif (job := self._job(part, position)) is not None:
+                yield Item(position, before.attempt, job=job, sent_at=before.sent_at)
             elif (before.failed or promised.ask_again_in_doubt) and before.attempt < promised.attempts:
                 yield Item(position, before.attempt + 1)
+
+    def _job(self, part: Part, position: int) -> Job | None:
+        """The job that the vendor took on and gave no answer to yet."""
+        before = part.standing.open[position]
+        return None if before.failed else part.jobs.get((self.documents.ids[position], before.attempt))
 
     def in_doubt(self, part: Part) -> list[str]:
         """The documents that were sent, are not answered, and will not be asked about again."""
         again = self.ground.protocol.ask_again_in_doubt
         left = self.ground.protocol.attempts
-        stuck = (p for p, o in part.standing.open.items() if not o.failed and not (again and o.attempt < left))
+        open_ones = ((p, o) for p, o in part.standing.open.items() if not o.failed and self._job(part, p) is None)
+        stuck = (position for position, each in open_ones if not (again and each.attempt < left))
         return [self.documents.ids[position] for position in sorted(stuck)]
+
+    def left(self, part: Part) -> list[int]:
+        """The positions of the documents that are to be asked about."""
+        return [item.position for item in self.items(part) if item.skip is None]
+
+    def price(self, part: Part, position: int) -> Decimal:
+        """What a document costs, rounded as the vendor does it; 0 where it costs nothing."""
+        return Decimal(0) if part.tariff is None else requests.price(part.tariff, *self.sizes.of(position))
+
+    def cost(self, part: Part, positions: Iterable[int]) -> Decimal:
+        """What these documents cost together."""
+        return sum((self.price(part, position) for position in positions), Decimal(0))
 
     def counts(self, part: Part) -> dict[str, int]:
         """How many documents of the shard are in which state; the numbers other than ``documents`` add up to it."""
@@ -102,19 +159,28 @@ def make(place: Study, ground: Ground, names: Iterable[str], shard: str = "1/1")
 
     def see(position: int, document: Document) -> None:
         for name, (_, sealed) in chosen.items():
-            reason = WITHDRAWN if document.id in gone else cards.not_scannable(sealed.card, document)
+            reason = provenance.WITHDRAWN if document.id in gone else cards.not_scannable(sealed.card, document)
             if reason is not None:
                 skips[name][position] = reason
 
+    tariffs = {name: purse.tariff(sealed.card) for name, (_, sealed) in chosen.items()}
+    sizes = Sizes(any(tariff is not None for tariff in tariffs.values()))
     documents = frozen.documents(ground, see)
+    sizes.texts = lambda: Texts(place, documents)
     ranks = [canon.rank(seed, "scan", name) for name in documents.ids]
     order = array("L", sorted(range(len(documents)), key=ranks.__getitem__)[part - 1 :: whole])
     folder = ground.edition.journals
     parts = {
-        name: Part(*chosen[name], standing.look(folder, name, shard, documents, ground.corpus_sha256), skips[name])
+        name: Part(
+            *chosen[name],
+            standing.look(folder, name, shard, documents, ground.corpus_sha256),
+            skips[name],
+            notes.noted(notes.jobs(place, ground.edition.tag, name, shard)),
+            tariffs[name],
+        )
         for name in chosen
     }
-    return Plan(ground, documents, shard, order, parts)
+    return Plan(place, ground, documents, shard, order, parts, sizes, seed)
 
 
 def named(promised: Protocol, wanted: Iterable[str]) -> list[str]:
@@ -130,7 +196,7 @@ def named(promised: Protocol, wanted: Iterable[str]) -> list[str]:
 
 
 def chosen(promised: Protocol, cards_of: Mapping[str, SealedCard], wanted: Iterable[str]) -> list[str]:
-    """The detectors to ask: those ``wanted``, or all that a plugin asks. Sorted by name.
+    """The detectors to ask: those ``wanted``, or all that a program asks. Sorted by name.
 
     Raises UsageError for a name that is not in the promise, or that only people can ask.
     """
@@ -141,7 +207,7 @@ def chosen(promised: Protocol, cards_of: Mapping[str, SealedCard], wanted: Itera
                 f"{name} is asked by people, not by a program",
                 remedy=f"Type its answers into a table and import it: `penmark record FILE --detector {name}`.",
             )
-    names = names or sorted(name for name, sealed in cards_of.items() if sealed.card.ask.by == "plugin")
+    names = names or sorted(name for name, sealed in cards_of.items() if sealed.card.ask.by != "people")
     if not names:
         raise UsageError(
             "no detector of this study is asked by a program", remedy="Import the answers with `penmark record FILE`."

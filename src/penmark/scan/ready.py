@@ -1,18 +1,34 @@
-"""Whether a detector can be asked: its card is valid, its plugin can be made, and it is the code that was promised.
+"""Whether a detector can be asked: its card is valid, its plugin or engine can be made, and it is what was promised.
 
-*Reads* protocol and cards, sealed or not yet, and the installed plugins. *Writes* nothing. *Never* asks a detector anything.
+*Reads* protocol and cards, sealed or not yet, the installed plugins, and of the environment the variables that the cards
+of these detectors name. *Writes* nothing. *Never* asks a detector anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
 
-from penmark import cards, plugins, protocol
+from penmark import cards, plugins, protocol, records
 from penmark.errors import Fault, FaultsError, PenmarkError, ServiceError, UsageError
-from penmark.plugins import Detector as Asker
-from penmark.records import Detector, Plugin, Protocol, SealedCard
+from penmark.plugins import Detector as Plugin
+from penmark.plugins import Engine, Shown
+from penmark.records import Card, Detector, Protocol, SealedCard
+from penmark.scan.asking import Asking, PluginAsking, VendorAsking
+from penmark.scan.notes import Notes
+from penmark.scan.pace import Pace
 from penmark.study import Edition, Study
+
+CONNECTIONS = 8
+"""Requests to one vendor at once, unless told otherwise."""
+T = TypeVar("T")
+PLACEHOLDER = "x" * 12
+"""Stands for a key that is not there, where nothing is sent."""
+OTHERS = "Ask the others with --detector NAME; what is not asked stays not run."
 
 
 class RefusedError(FaultsError, UsageError):
@@ -22,27 +38,45 @@ class RefusedError(FaultsError, UsageError):
 
 
 @dataclass(frozen=True)
+class Limits:
+    """How fast vendors are asked: by detector, connections at once, and a pace other than the card's."""
+
+    connections: Mapping[str, int] = field(default_factory=dict)
+    paces: Mapping[str, records.Pace] = field(default_factory=dict)
+
+    def pace(self, detector: str, card: Card) -> records.Pace | None:
+        """The pace of a detector: as given, else its card's."""
+        request = card.ask.request
+        return self.paces.get(detector, request.pace if request is not None else None)
+
+
+@dataclass(frozen=True)
 class Readiness:
-    """What ``--check`` tells of one detector; ``trouble`` is empty where it can be asked."""
+    """What ``--check`` tells of one detector; ``trouble`` is empty where it can be asked. ``requests``: what would be sent
+    to a vendor, secrets hidden; ``missing``: the variables of its keys that are not set."""
 
     detector: str
     rule: str | None
     version: str | None
     plugin: str | None
     trouble: tuple[Fault, ...]
+    requests: tuple[Shown, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
-def askers(parts: Iterable[tuple[Detector, SealedCard]]) -> dict[str, Asker]:
-    """A made plugin for each detector, before anything is asked of any.
+def askings(
+    parts: Iterable[tuple[Detector, SealedCard]], make: Callable[[Detector, SealedCard], Asking]
+) -> dict[str, Asking]:
+    """Each detector, made ready by ``make`` before anything is asked of any.
 
-    Raises what is wrong with all of them: UsageError where the installed code is not the promised one, ServiceError
-    where a plugin cannot be loaded.
+    Raises what is wrong with all of them: UsageError where the installed code is not the promised one or a key is
+    missing, ServiceError where a plugin cannot be loaded.
     """
-    made: dict[str, Asker] = {}
+    made: dict[str, Asking] = {}
     trouble: list[PenmarkError] = []
     for detector, sealed in parts:
         try:
-            made[detector.name] = asker(detector, sealed)
+            made[detector.name] = make(detector, sealed)
         except PenmarkError as error:
             trouble.append(error)
     if len(trouble) == 1:
@@ -52,29 +86,67 @@ def askers(parts: Iterable[tuple[Detector, SealedCard]]) -> dict[str, Asker]:
     return made
 
 
-def asker(detector: Detector, sealed: SealedCard) -> Asker:
+def asking(
+    detector: Detector,
+    sealed: SealedCard,
+    *,
+    limits: Limits,
+    stop: threading.Event,
+    called: Callable[[str, str], str],
+    jobs: Callable[[str], Notes | None],
+) -> Asking:
+    """A detector, ready to be asked. ``called``: gives the caller's own id, for detector and document;
+    ``jobs``: where a detector's jobs are noted."""
+    card = sealed.card
+    if card.ask.by != "http":
+        return PluginAsking(plugin(detector, sealed))
+    return VendorAsking(
+        partial(engine, detector, card),
+        pace=Pace(limits.pace(detector.name, card)),
+        connections=limits.connections.get(detector.name, CONNECTIONS),
+        stop=stop,
+        called=partial(called, detector.name),
+        jobs=jobs(detector.name),
+    )
+
+
+def engine(detector: Detector, card: Card, **options: object) -> Engine:
+    """The engine that asks a vendor as the card says. Raises UsageError for a key that is missing, a setting that is none."""
+    made = _made(detector, lambda: plugins.engine("http"))
+    return _made(detector, lambda: made(card, detector.settings, detector.version, **options))
+
+
+def plugin(detector: Detector, sealed: SealedCard) -> Plugin:
     """The plugin of one detector, made with the options of its card and the settings of the promise."""
     name, ask = detector.name, sealed.card.ask
-    if ask.plugin is None:
+    if (asks := ask.plugin) is None:
         raise UsageError(f"{name} is asked by people, not by a program")
-    others = "Ask the others with --detector NAME; what is not asked stays not run."
-    try:
-        if (now := plugins.facts(plugins.DETECTORS, ask.plugin)) != sealed.plugin:
+
+    def make() -> Plugin:
+        if (now := plugins.facts(plugins.DETECTORS, asks)) != sealed.plugin:
             promised = "no plugin" if sealed.plugin is None else _told(sealed.plugin)
             raise UsageError(
                 f"the installed code is not the promised one: {_told(now)}; promised: {promised}",
-                remedy=f"Install what was promised. {others} Another code is an amendment, for the next edition.",
+                remedy=f"Install what was promised. {OTHERS} Another code is an amendment, for the next edition.",
             )
-        return plugins.detector(ask.plugin)({**ask.options, **detector.settings})
+        return plugins.detector(asks)({**ask.options, **detector.settings})
+
+    return _made(detector, make)
+
+
+def _made(detector: Detector, make: Callable[[], T]) -> T:
+    """What ``make`` gives; what is wrong with it is told with the detector's name."""
+    try:
+        return make()
     except PenmarkError as error:
         kind = type(error) if isinstance(error, UsageError | ServiceError) else PenmarkError
         fact, remedy = error.faults[0].fact, error.faults[0].remedy
-        raise kind(fact, place=f"detector {name}", remedy=remedy if remedy is not None else others) from None
+        raise kind(fact, place=f"detector {detector.name}", remedy=remedy if remedy is not None else OTHERS) from None
     except Exception as error:  # a plugin's own mistake
         raise ServiceError(
-            f"the plugin {ask.plugin} cannot be made: {type(error).__name__}: {error}",
-            place=f"detector {name}",
-            remedy=f"Tell whoever wrote it. {others}",
+            f"its code cannot be made: {type(error).__name__}: {error}",
+            place=f"detector {detector.name}",
+            remedy=f"Tell whoever wrote it. {OTHERS}",
         ) from None
 
 
@@ -90,14 +162,16 @@ def card(place: Study, edition: Edition, detector: Detector) -> SealedCard:
     if edition.seal("promise").exists():
         return cards.sealed(edition, detector.name)
     found = cards.load(cards.find(detector.card, place.cards))
-    plugin = None if found.ask.plugin is None else plugins.facts(plugins.DETECTORS, found.ask.plugin)
-    return SealedCard(card=found, plugin=plugin)
+    facts = None if found.ask.plugin is None else plugins.facts(plugins.DETECTORS, found.ask.plugin)
+    return SealedCard(card=found, plugin=facts)
 
 
 def check(place: Study, edition: Edition, detector: Detector) -> Readiness:
-    """The facts of one detector, and everything that stands in the way of asking it."""
+    """The facts of one detector, and everything that stands in the way of asking it. Sends nothing."""
     trouble: list[Fault] = []
-    rule = version = plugin = None
+    rule = version = told = None
+    shown: tuple[Shown, ...] = ()
+    missing: tuple[str, ...] = ()
     try:
         sealed = card(place, edition, detector)
     except PenmarkError as error:
@@ -106,14 +180,35 @@ def check(place: Study, edition: Edition, detector: Detector) -> Readiness:
         rule = str(cards.rule_in_force(detector, sealed.card))
     except PenmarkError as error:
         trouble += error.faults
-    if sealed.card.ask.by == "plugin":
-        plugin = None if sealed.plugin is None else _told(sealed.plugin)
-        try:
-            version = asker(detector, sealed).version
-        except PenmarkError as error:
-            trouble += error.faults
-    return Readiness(detector.name, rule, version, plugin, tuple(trouble))
+    try:
+        if sealed.card.ask.by == "plugin":
+            told = None if sealed.plugin is None else _told(sealed.plugin)
+            version = plugin(detector, sealed).version
+        elif sealed.card.ask.by == "http":
+            version, missing = detector.version, absent(sealed.card)
+            shown = _shown(detector, sealed.card, missing)
+    except PenmarkError as error:
+        trouble += error.faults
+    for variable in missing:
+        remedy = f"export {variable}=…"
+        trouble.append(Fault(f"detector {detector.name}", f"the environment variable {variable} is not set", remedy))
+    return Readiness(detector.name, rule, version, told, tuple(trouble), shown, missing)
 
 
-def _told(plugin: Plugin) -> str:
-    return f"{plugin.name} of {plugin.distribution} {plugin.version} ({plugin.sha256[:12]}…)"
+def absent(card: Card) -> tuple[str, ...]:
+    """The variables of the environment that hold a card's keys, and are not set."""
+    keys = {} if card.ask.request is None else card.ask.request.keys
+    return tuple(key.env for key in keys.values() if not os.environ.get(key.env, ""))
+
+
+def _shown(detector: Detector, card: Card, missing: tuple[str, ...]) -> tuple[Shown, ...]:
+    environ = {**os.environ, **dict.fromkeys(missing, PLACEHOLDER)}
+    made = engine(detector, card, environ=environ)
+    try:
+        return tuple(made.shown())
+    finally:
+        made.close()
+
+
+def _told(facts: records.Plugin) -> str:
+    return f"{facts.name} of {facts.distribution} {facts.version} ({facts.sha256[:12]}…)"

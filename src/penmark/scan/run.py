@@ -8,26 +8,24 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from penmark.errors import ServiceError
 from penmark.records import Head
-from penmark.scan import standing
+from penmark.scan import canary, notes, standing
+from penmark.scan.canary import Canary
 from penmark.scan.lane import Lane, Tally
 from penmark.scan.plan import Part, Plan
-
-PATIENCE = 600.0
-"""Seconds without an answer after which a detector is left alone: its pair is in doubt, the others go on."""
+from penmark.scan.purse import Account, Purse
 
 
 @dataclass(frozen=True)
 class Ended:
     """How one detector's part of a scan ended. ``counts``: as ``Plan.counts``, by the journal as it stands now.
 
-    ``changes``: what went otherwise than promised, in sentences, over all scans of this detector.
+    ``changes``: what went otherwise than promised, in sentences, over all scans of this detector. ``account``: what it has
+    cost, over all scans; None where it costs nothing.
     """
 
     detector: str
@@ -35,17 +33,27 @@ class Ended:
     counts: dict[str, int]
     in_doubt: list[str]
     changes: list[str]
+    account: Account | None = None
 
 
 class Scan:
-    """An opened scan. ``heads``: the journals as they stood before it, by path in the edition; after ``run``, as they stand."""
+    """An opened scan. ``heads``: the journals as they stood before it, by path in the edition; after ``run``, as they stand.
+
+    ``purse``: what it may cost and has cost; ``stopping``: set where nothing more is to be asked.
+    """
 
     def __init__(
-        self, plan: Plan, lanes: Mapping[str, Lane], heads: dict[str, Head], patience: float = PATIENCE
+        self,
+        plan: Plan,
+        lanes: Mapping[str, Lane],
+        canaries: Mapping[str, Canary],
+        heads: dict[str, Head],
+        stopping: threading.Event,
+        purse: Purse,
     ) -> None:
-        self.plan, self.heads = plan, heads
-        self._lanes, self._patience = lanes, patience
-        self._stop, self._wake = threading.Event(), threading.Event()
+        self.plan, self.heads, self.purse = plan, heads, purse
+        self._lanes, self._canaries, self._stop = lanes, canaries, stopping
+        self._wake = threading.Event()
         self._signals = 0
 
     @property
@@ -58,12 +66,12 @@ class Scan:
 
         SIGINT and SIGTERM let the calls in flight end; a second one leaves them in doubt.
         """
-        threads = {
-            name: threading.Thread(target=self._lane, args=(lane, self.plan.parts[name], tell), name=name, daemon=True)
+        threads = [
+            threading.Thread(target=self._lane, args=(lane, self.plan.parts[name], tell), name=name, daemon=True)
             for name, lane in self._lanes.items()
-        }
+        ]
         with self._signalled():
-            for thread in threads.values():
+            for thread in threads:
                 thread.start()
             self._watch(threads)
         ended = [self._ended(part) for part in self.plan.parts.values()]
@@ -73,27 +81,34 @@ class Scan:
     def stop(self) -> None:
         """Ask for nothing more; what is in flight ends."""
         self._stop.set()
+        for lane in self._lanes.values():
+            lane.nudge()
+        for bird in self._canaries.values():
+            bird.nudge()
 
     def _lane(self, lane: Lane, part: Part, tell: Callable[[Lane, Part], None]) -> None:
+        bird = self._canaries.get(part.detector.name)
         try:
+            if bird is not None and (trouble := bird.ask(self._stop)) is not None:
+                lane.close(*trouble)
             lane.run(self.plan.items(part), self._stop, lambda: tell(lane, part))
+            if bird is not None and lane.tally.ended == "done":
+                bird.ask(self._stop)
         finally:
             self._wake.set()
 
-    def _watch(self, threads: Mapping[str, threading.Thread]) -> None:
-        while any(threads[name].is_alive() and lane.tally.ended is None for name, lane in self._lanes.items()):
-            self._wake.wait(min(1.0, self._patience))
+    def _watch(self, threads: list[threading.Thread]) -> None:
+        """Wait until all lanes have ended; hand on to them what signals ask for."""
+        while any(thread.is_alive() for thread in threads):
+            self._wake.wait(1.0)
             self._wake.clear()
-            for lane in self._lanes.values():
-                since = lane.busy_since
-                if self._signals > 1:
+            if self._signals > 0:
+                self.stop()
+            if self._signals > 1:
+                for bird in self._canaries.values():
+                    bird.close()
+                for lane in self._lanes.values():
                     lane.close("interrupted; the call in flight was left")
-                elif since is not None and time.monotonic() - since > self._patience:
-                    hung = ServiceError(
-                        f"{lane.promised.detector} gave no answer for {self._patience:g} seconds and was left alone",
-                        remedy="Its document is in doubt. See what is wrong with it, then run the same command again.",
-                    )
-                    lane.close(f"no answer for {self._patience:g} seconds", hung)
 
     @contextlib.contextmanager
     def _signalled(self) -> Iterator[None]:
@@ -124,4 +139,8 @@ class Scan:
             f"the version changed from {c.expected} to {c.seen} (document {c.document}); the promise says: {says}"
             for c in part.standing.changes
         ]
-        return Ended(name, tally, plan.counts(part), plan.in_doubt(part), changes)
+        if part.sealed.card.ask.by == "http":
+            part.jobs = notes.noted(notes.jobs(plan.place, ground.edition.tag, name, plan.shard))
+            changes += canary.drift(ground.edition, name)
+        account = self.purse.accounts.get(name)
+        return Ended(name, tally, plan.counts(part), plan.in_doubt(part), changes, account)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,14 +18,20 @@ from penmark.errors import PenmarkError, UsageError
 from penmark.frozen import Documents
 from penmark.journal import Journal
 from penmark.records import Head
+from penmark.scan.purse import MAYBE
+from penmark.scan.settling import STOPPED
 
 
 class Open(NamedTuple):
-    """A document that was sent and has no reading: the last attempt, when, and whether its failure is on record."""
+    """A document that was sent and has no reading: the last attempt, when, and whether its failure is on record.
+
+    ``unused``: that attempt was made in vain for a reason that has nothing to do with the document, or not at all.
+    """
 
     attempt: int
     sent_at: str
     failed: bool
+    unused: bool = False
 
 
 class Change(NamedTuple):
@@ -38,14 +45,18 @@ class Change(NamedTuple):
 @dataclass
 class Standing:
     """``done``: one byte for each document, 1 where it has a reading or is skipped. ``counts``: by state of the readings,
-    and ``skipped``. ``heads``: each journal as it stands, by file."""
+    and ``skipped``. ``heads``: each journal as it stands, by file. ``last_at``: the latest time in it. ``sure``, ``maybe``:
+    the positions of the calls that were charged for by what is on record, and of those that may have been."""
 
     done: bytearray
     open: dict[int, Open] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     changes: list[Change] = field(default_factory=list)
     last_version: str | None = None
+    last_at: str | None = None
     heads: dict[str, Head] = field(default_factory=dict)
+    sure: array[int] = field(default_factory=lambda: array("L"))
+    maybe: array[int] = field(default_factory=lambda: array("L"))
 
 
 def look(folder: Path, detector: str, shard: str, documents: Documents, first_prev: str) -> Standing:
@@ -100,14 +111,39 @@ def _take(found: Standing, one: Journal, names: pl.DataFrame) -> None:
     for position in skipped["position"]:
         found.done[position] = 1
     found.counts["skipped"] += skipped.height
-    last = one.sent.group_by("document", maintain_order=True).last()
-    failed = set(one.retries.select("document", "attempt").iter_rows())
-    unanswered = _placed(one, last, names).join(readings.select("document"), on="document", how="anti")
-    for row in unanswered.iter_rows(named=True):
-        if not found.done[row["position"]]:
-            known = (row["document"], row["attempt"]) in failed
-            found.open[row["position"]] = Open(row["attempt"], row["at"], known)
+    doubtful = _open(found, one, readings, names)
+    _charged(found, _placed(one, one.retries, names), readings)
+    found.maybe.extend(doubtful)
     _versions(found, readings)
+    ends = [f["at"][-1] for f in (one.sent, one.retries, one.skipped, one.readings) if f.height > 0]
+    ends += [each["at"] for each in (*one.starts[-1:], *one.stops[-1:])]
+    ends += [] if found.last_at is None else [found.last_at]
+    found.last_at = max(ends, key=lambda at: at.rstrip("Z"))
+
+
+def _open(found: Standing, one: Journal, readings: pl.DataFrame, names: pl.DataFrame) -> list[int]:
+    """Note what was sent and has no reading; the positions for which the last attempt has no end on record."""
+    doubtful = []
+    last = one.sent.group_by("document", maintain_order=True).last()
+    retries = one.retries.group_by("document", maintain_order=True).last()
+    unanswered = _placed(one, last, names).join(readings.select("document"), on="document", how="anti")
+    joined = unanswered.join(retries.select("document", "reason", failed_in="line"), on="document", how="left")
+    columns = ("position", "attempt", "at", "line", "reason", "failed_in")
+    for position, attempt, at, line, reason, failed_in in joined.select(columns).iter_rows():
+        if not found.done[position]:
+            failed = failed_in is not None and failed_in > line
+            found.open[position] = Open(attempt, at, failed, failed and reason.startswith(STOPPED))
+            doubtful += [] if failed else [position]
+    return doubtful
+
+
+def _charged(found: Standing, retries: pl.DataFrame, readings: pl.DataFrame) -> None:
+    """An answer was charged for. What was declined may have been, and what failed where it says so."""
+    scanned = readings.filter(pl.col("origin") == "scan")
+    found.sure.extend(scanned.filter(pl.col("state") == "answered")["position"])
+    for rows in (retries, scanned.filter(pl.col("state") == "failed")):
+        found.maybe.extend(rows.filter(pl.col("reason").str.ends_with(MAYBE))["position"])
+    found.maybe.extend(scanned.filter(pl.col("state") == "declined")["position"])
 
 
 def _placed(one: Journal, frame: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
@@ -123,12 +159,14 @@ def _placed(one: Journal, frame: pl.DataFrame, names: pl.DataFrame) -> pl.DataFr
 
 
 def _versions(found: Standing, readings: pl.DataFrame) -> None:
-    """Each change of version among the readings, in their order; a version that is not reported changes nothing."""
+    """The first reading of each version but the first, in their order; a version that is not reported changes nothing."""
     told = readings.filter(pl.col("version").is_not_null())
     if told.height == 0:
         return
     asked = told["version_asked"][0]
-    before = pl.col("version").shift(1, fill_value=asked if asked is not None else told["version"][0])
-    for row in told.with_columns(before=before).filter(pl.col("version") != pl.col("before")).iter_rows(named=True):
+    known = asked if asked is not None else told["version"][0]
+    before = pl.col("version").shift(1, fill_value=known)
+    changed = told.with_columns(before=before).filter(pl.col("version") != known)
+    for row in changed.unique("version", keep="first", maintain_order=True).iter_rows(named=True):
         found.changes.append(Change(row["before"], row["version"], row["document"]))
     found.last_version = told["version"][-1]

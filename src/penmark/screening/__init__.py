@@ -33,7 +33,7 @@ def screen(
         ledger.read(place, number)
     earlier = Earlier(place, edition)
     for number, arm in enumerate(protocol.arms):
-        wholes(place, arm, {e.where.document for e in ledger.entries if e.number == number}, earlier, found)
+        wholes(place, edition, arm, {e.where.document for e in ledger.entries if e.number == number}, earlier, found)
     _strangers(place, protocol, found)
     present = {entry.address for entry in ledger.entries}
     old = lambda: chain(earlier.texts(present), shipped(protocol.study))  # noqa: E731

@@ -92,7 +92,8 @@ def profiles(arms: tuple[Arm, ...], cases: dict[str, list[Case]], totals: dict[s
         features = Counter(feature for case in held for feature in case.format)
         told = ", ".join(f"{FEATURES[number]} {features[number]}" for number in sorted(features)) or "nothing of note"
         part = f"{len(held)} of " if len(held) != totals[arm.name] else ""
-        message = f"of {part}{totals[arm.name]} public texts: words from {counts[0]} to {counts[-1]}, quartiles {', '.join(quarters)}; with {told}"
+        message = f"of {part}{totals[arm.name]} public texts: words from {counts[0]} to {counts[-1]}"
+        message += f", quartiles {', '.join(quarters)}; with {told}"
         found.add("profile", Where(arm.name), message, _FINE)
 
 
@@ -238,11 +239,10 @@ def _topic_marks(one: Side, other: Side) -> tuple[list[_Marks], list[_Marks]]:
 
     Church, K. (2000), Empirical estimates of adaptation, COLING: the chance of a second mention tells the two apart.
     """
-    once, again = (
-        Counter(word for side in (one, other) for case in side.cases for word in held(case))
-        for held in (lambda case: case.once, lambda case: case.again)
-    )
-    most = _COMMON * (len(one.cases) + len(other.cases))
+    cases = [case for side in (one, other) for case in side.cases]
+    once = Counter(word for case in cases for word in case.once)
+    again = Counter(word for case in cases for word in case.again)
+    most = _COMMON * len(cases)
     fit = {word for word, count in once.items() if _RARE <= count <= most and again[word] >= _REPEATED * count}
     first, second = ([_kept(case.once, fit) for case in side.cases] for side in (one, other))
     return list(first), list(second)

@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from penmark import study
+from penmark.exposing import before
 from penmark.study import Edition, Study
 
 DEMONSTRATION = "penmark-demo"
@@ -61,14 +62,6 @@ class Earlier:
                 if address in wanted:
                     name, row = wanted.pop(address)
                     yield Old(f"{name} of {row.edition}", raw, row.hidden)
-
-
-def before(place: Study, edition: Edition) -> list[Edition]:
-    """The frozen editions that are older than this one, oldest first."""
-    every = place.editions()
-    tags = [each.tag for each in every]
-    older = every[: tags.index(edition.tag)] if edition.tag in tags else every
-    return [each for each in older if each.seal("corpus").exists() and each.manifest.exists()]
 
 
 def shipped(study_name: str) -> Iterator[Old]:

@@ -1,6 +1,7 @@
-"""What is told of an arm as a whole: what its source left out, who took a text back, whether a new panel was mixed in.
+"""What is told of an arm as a whole: what its source left out, who took a text back, whether it is what was drawn, whether
+a new panel was mixed in.
 
-*Reads* ``corpus/<arm>/left_out.json`` and ``withdrawn.jsonl``, and what earlier editions froze. *Writes* nothing.
+*Reads* ``corpus/<arm>/left_out.json``, ``withdrawn.jsonl`` and the pool, and what earlier editions froze. *Writes* nothing.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ from penmark import study
 from penmark.records import Arm
 from penmark.screening.earlier import Earlier
 from penmark.screening.findings import Findings, Where
-from penmark.study import Study
+from penmark.study import Edition, Study
 
 
-def wholes(place: Study, arm: Arm, documents: set[str], earlier: Earlier, found: Findings) -> None:
+def wholes(place: Study, edition: Edition, arm: Arm, documents: set[str], earlier: Earlier, found: Findings) -> None:
     """``documents``: those that the arm has now."""
     _left_out(place, arm, found)
     _withdrawn(place, arm, found)
     before = earlier.arm(arm.name)
+    _drawn(place, edition, arm, documents - before, found)
     fresh = documents - before
     if arm.persists and fresh and documents & before:
         message = (
@@ -47,6 +49,22 @@ def _withdrawn(place: Study, arm: Arm, found: Findings) -> None:
         where = Where(arm.name, value["document"], _file(place, arm, "withdrawn.jsonl"), row)
         message = f"its author took the text back on {value['at'][:10]}{counted}"
         found.add("withdrawn", where, message, "Nothing need be done: the text is gone.")
+
+
+def _drawn(place: Study, edition: Edition, arm: Arm, fresh: set[str], found: Findings) -> None:
+    """Documents of a drawn arm that are new are those that its pool says were drawn."""
+    path = place.pool(arm.name, edition.tag)
+    if not path.exists():
+        return
+    drawn = {str(value["document"]) for _, value in study.records(path) if value["drawn"]}
+    for names, told in (
+        (fresh - drawn, "are in the arm and were not drawn"),
+        (drawn - fresh, "were drawn and are not in the arm"),
+    ):
+        if names:
+            message = f"{len(names)} documents {told}: {', '.join(sorted(names)[:5])}{', …' if len(names) > 5 else ''}"
+            remedy = f"Draw again from the same pool: `penmark collect {arm.name} --draw`."
+            found.add("draw-differs", Where(arm.name, file=path.relative_to(place.root).as_posix()), message, remedy)
 
 
 def _file(place: Study, arm: Arm, name: str) -> str:

@@ -67,7 +67,7 @@ PATHS = re.compile(
     "|".join(re.escape(path) for path in REQUIRED)
     + r"|detectors/[^/]+\.json|seals/heads-[0-9]{4}\.json|(seals|amendments)/[^/]+\.tsr|journal/[^/]+\.jsonl"
     r"|evidence/[^/]+-[0-9]{4,}\.jsonl\.gz|salts\.jsonl|texts/[0-9a-f]{64}\.txt|texts/[0-9]{4,}\.jsonl\.gz"
-    r"|amendments/[0-9]{4}\.json|deviations\.jsonl|tables/[^/]+\.csv"
+    r"|amendments/[0-9]{4}\.json|deviations\.jsonl|tables/[^/]+\.csv|replies/[^/]+\.md"
 )
 # Fields of records: s string, t time, d digest, i integer, o object, l list of strings, * anything; with ? also null.
 SEAL = "announced:* digests:o edition:s format:i journals:o kind:s previous:d? sealed_at:t software:* study:s"

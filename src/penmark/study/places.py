@@ -34,6 +34,11 @@ class Edition:
         return self.root / "manifest.jsonl"
 
     @property
+    def pool(self) -> Path:
+        """Who was a candidate of the arms that were drawn; absent where none was."""
+        return self.root / "pool.jsonl"
+
+    @property
     def screening(self) -> Path:
         return self.root / "screening.csv"
 
@@ -148,6 +153,10 @@ class Study:
 
     def documents(self, arm: str) -> Path:
         return self.corpus / arm / "documents.jsonl"
+
+    def pool(self, arm: str, tag: str) -> Path:
+        """From whom an arm was drawn for an edition."""
+        return self.corpus / arm / f"pool-{tag}.jsonl"
 
     @property
     def bundles(self) -> Path:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from penmark.scoring import Scored, score
 from penmark.study import Edition
-from penmark.tables import agreement, documents, rates, readings, table1, table2, units, warnings
+from penmark.tables import agreement, documents, rates, readings, settings, table1, table2, units, warnings
 from penmark.tables.tally import tally
 
 
@@ -35,6 +35,7 @@ def of(scored: Scored, departures: bytes | None = None) -> dict[str, bytes]:
         "rates": rates.table(scored, counted, "k"),
         "rates_lenient": rates.table(scored, counted, "k_lenient"),
         "readings": readings.table(scored),
+        "settings": settings.table(scored.protocol),
         "table1": table1.table(scored, counted),
         "table2": table2.table(scored, counted),
         "units": units.table(scored),

@@ -21,10 +21,11 @@ from penmark.verify.sums import safe
 LARGEST = 64 * 2**20
 """No page is larger (bytes)."""
 CITABLE = re.compile(
-    r"(protocol\.json|screening\.csv|deviations\.jsonl|(detectors|seals|amendments)/[^/]+\.json|tables/[a-z0-9_]+\.csv)\Z"
+    r"(protocol\.json|screening\.csv|deviations\.jsonl|(detectors|seals|amendments)/[^/]+\.json|tables/[a-z0-9_]+\.csv|"
+    r"replies/[^/]+\.md)\Z"
 )
 """The files that a page may cite."""
-STYLES = {"65b71d1be8ba79dd733cad4c14b5ffa7a728bc6c123953b15057a59012b67d0a": "0.1.0"}
+STYLES = {"a29abf8f8012af6c942f6c72e5944950889445fd34651c4ce8a33e7ac763f859": "0.1.0"}
 """SHA-256 of the style sheet of each release: what they show and hide is known."""
 TRICKS = re.compile(
     r"(?<![\w-])(content|visibility|opacity|clip|clip-path|text-indent|transform|translate|scale|filter|position|float|"
@@ -294,14 +295,16 @@ class _Page:
                 self.fail(1, f"does not say: {demand}", f"a page that says: {demand}")
         for element, text in tree.texts():
             words = " ".join(text.split())
-            if retrospective and re.search(r"pre-?committed", words, re.IGNORECASE):
+            theirs = element.attributes.get("data-quote", "").startswith("replies/")
+            if retrospective and not theirs and re.search(r"pre-?committed", words, re.IGNORECASE):
                 self.fail(element.line, words, "a retrospective edition is not pre-committed")
             if (never := NEVER.search(words)) is not None and "data-quote" not in element.attributes:
                 self.fail(element.line, f"says {never[0]}: {words}", "no rank and no winner")
 
 
 def _required(sources: display.Sources, root: Path) -> Iterator[str]:
-    """The citations that every page has: both tables, whole arms, departures, deviations, amendments, interests."""
+    """The citations that every page has: both tables, whole arms, departures, deviations, amendments, interests, settings,
+    and what vendors replied."""
     units = ("units",) if (root / "tables" / "units.csv").is_file() else ()
     for path in ("table1", "table2", "departures", *units):
         for number, row in enumerate(sources.rows(f"tables/{path}.csv"), 1):
@@ -322,6 +325,10 @@ def _required(sources: display.Sources, root: Path) -> Iterator[str]:
         yield f"data-quote deviations.jsonl:{number}#/what"
     for amendment in sorted((root / "amendments").glob("*.json")):
         yield f"data-quote amendments/{amendment.name}#/what"
+    for number in range(len(promised["detectors"])):
+        yield f"data-quote protocol.json#/detectors/{number}/settings"
+    for reply in sorted((root / "replies").glob("*.md")):
+        yield from (f"data-quote replies/{reply.name}#/{part}" for part in ("date", "from", "reply"))
 
 
 def _is_number(character: str) -> bool:

@@ -36,9 +36,10 @@ PATHS = re.compile(
     rf"|journal/{_DETECTOR}\.jsonl|evidence/{_DETECTOR}-[0-9]{{4,6}}\.jsonl\.gz"
     r"|texts/[0-9a-f]{64}\.txt|texts/[0-9]{4,6}\.jsonl\.gz"
     rf"|amendments/[0-9]{{4}}\.json|amendments/[0-9]{{4}}-{_AUTHORITY}\.tsr|tables/[a-z0-9_]+\.csv"
+    rf"|replies/{_DETECTOR}\.md"
 )
 """The paths that a bundle may have."""
-FOLDERS = frozenset({"detectors", "seals", "journal", "evidence", "texts", "amendments", "tables", "report"})
+FOLDERS = frozenset({"detectors", "seals", "journal", "evidence", "texts", "amendments", "tables", "report", "replies"})
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 _AGAIN = "Get the bundle again from where it was published; if it is the same there, the publisher changed it."
 _WHO = "Remove it; look who put it there."

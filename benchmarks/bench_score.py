@@ -1,6 +1,6 @@
 """How long it takes to score an edition and make all its tables, against one read of the same journals by polars.
 
-    python benchmarks/score.py [--documents 100000] [--detectors 10] [--rounds 3] [--at FOLDER]
+    python benchmarks/bench_score.py [--documents 100000] [--detectors 10] [--rounds 3] [--at FOLDER]
 
 Prints seconds and peak memory of both sides (the best of the rounds, each in a process of its own), and the ratio beside
 its limit. The read is `polars.read_ndjson` with the schema given: it checks nothing. Scoring reads the manifest too, holds

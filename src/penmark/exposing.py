@@ -1,0 +1,71 @@
+"""Exposures: what happened to a document in earlier editions, so that fresh texts and known ones can be told apart.
+
+*Reads* the manifests, protocols, journals and seals of the study's earlier editions. *Writes* nothing.
+*Never* guesses: an edition is said to be public from the day on which its evidence was sealed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from penmark import protocol, provenance, study
+from penmark.errors import PenmarkError
+from penmark.study import Edition, Study
+
+
+def exposures(place: Study, edition: Edition) -> dict[str, tuple[str, ...]]:
+    """By document that an earlier edition froze: "TAG", "TAG sent to DETECTOR" for each that does not run here, and
+    "TAG public since DATE" where its text was published.
+
+    Raises PenmarkError for an earlier edition that cannot be read.
+    """
+    found: dict[str, list[str]] = {}
+    for other in before(place, edition):
+        public = _public_since(other)
+        asked = _asked(other)
+        gone = provenance.withdrawn(place)
+        for number, value in study.records(other.manifest):
+            if number == 1:
+                continue
+            name = str(value["id"])
+            told = found.setdefault(name, [])
+            told.append(other.tag)
+            told += [f"{other.tag} sent to {detector}" for detector in sorted(asked) if name in asked[detector]]
+            if public is not None and value["withheld"] is None and name not in gone:
+                told.append(f"{other.tag} public since {public}")
+    return {name: tuple(told) for name, told in found.items()}
+
+
+def before(place: Study, edition: Edition) -> list[Edition]:
+    """The frozen editions that are older than this one, oldest first."""
+    every = place.editions()
+    tags = [each.tag for each in every]
+    older = every[: tags.index(edition.tag)] if edition.tag in tags else every
+    return [each for each in older if each.seal("corpus").exists() and each.manifest.exists()]
+
+
+def _public_since(edition: Edition) -> str | None:
+    path = edition.seal("evidence")
+    return str(study.read_json(path)["sealed_at"])[:10] if path.exists() else None
+
+
+def _asked(edition: Edition) -> dict[str, set[str]]:
+    """The documents that each detector of others was given, or that answers of others are about."""
+    promised = protocol.read_sealed(edition)
+    away = {detector.name for detector in promised.detectors if detector.surface != "local"}
+    found: dict[str, set[str]] = {}
+    for path in edition.journal_files():
+        name = ""
+        for _, line in _lines(edition, path.name):
+            name = str(line["detector"]) if line["kind"] == "start" else name
+            if name in away and line["kind"] in ("sent", "reading"):
+                found.setdefault(name, set()).add(str(line["document"]))
+    return found
+
+
+def _lines(edition: Edition, name: str) -> Iterator[tuple[int, dict[str, object]]]:
+    path = edition.journals / name
+    for number, line in study.records(path):
+        if "kind" not in line:
+            raise PenmarkError("is no line of a journal", place=f"{path}:{number}", remedy="Restore the journal.")
+        yield number, line

@@ -1,0 +1,166 @@
+"""The extract about one detector: what a vendor with a grievance needs, taken from a bundle. It is not a bundle.
+
+*Reads* a bundle, and nothing else: what is not public is not in an extract either. *Writes* a new folder. *Never* copies
+a file that is not the one in SHA256SUMS, or gives a text to a vendor whom its author did not name.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from penmark import cards, protocol, study
+from penmark.errors import PenmarkError, UsageError, did_you_mean
+from penmark.records import Card
+from penmark.verify.sums import digest
+
+SAME = "SAME-AS-BUNDLE.sha256"
+"""The files that are byte for byte those of the bundle."""
+ROWS = ("readings", "table1", "table2", "rates")
+"""The tables of which an extract has the detector's rows."""
+_WHOLE = ("protocol.json", "protocol.yaml", "manifest.jsonl", "seed.json", "salts.jsonl", "deviations.jsonl")
+_ASKED = frozenset({"answered", "declined", "failed", "in_doubt"})
+
+
+@dataclass(frozen=True)
+class Extract:
+    """Where the extract is, and what it holds. ``kept_back``: published texts whose authors did not name this vendor."""
+
+    folder: Path
+    detector: str
+    readings: int
+    texts: int
+    kept_back: int
+
+
+def extract(bundle: Path, detector: str, out: Path) -> Extract:
+    """Write the extract of ``bundle`` about ``detector`` to ``out``, which must not exist yet.
+
+    Raises UsageError where there is no bundle, no such detector in it, or ``out`` is taken; PenmarkError where a file is
+    not the published one.
+    """
+    edition = study.Edition(bundle)
+    if not (bundle / "SHA256SUMS").is_file():
+        raise UsageError("there is no bundle here", place=str(bundle), remedy="Run `penmark publish` first.")
+    known = [each.name for each in protocol.read_sealed(edition).detectors]
+    if detector not in known:
+        raise UsageError(
+            f"there is no detector {detector!r} in this bundle{did_you_mean(detector, known)}",
+            place=str(bundle),
+            remedy=f"It has: {', '.join(sorted(known))}.",
+        )
+    if out.exists():
+        raise UsageError("is there already", place=str(out), remedy="Name another folder with --out.")
+    work = out.with_name(f".{out.name}.tmp")
+    shutil.rmtree(work, ignore_errors=True)
+    try:
+        work.mkdir(parents=True)
+        made = _fill(edition, detector, work)
+        work.rename(out)
+        study.sync_folder(out.parent)
+    except OSError as error:
+        raise study.disk(error, out) from None
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return Extract(out, detector, *made)
+
+
+def _fill(edition: study.Edition, detector: str, out: Path) -> tuple[int, int, int]:
+    sums = dict(_sums(edition.root))
+    same = [path for path in sums if path in _WHOLE or _about(path, detector)]
+    rows = _rows(edition, detector, out)
+    asked = {row["document"] for row in rows if row["state"] in _ASKED}
+    wanted, kept_back = _wanted(edition, cards.sealed(edition, detector).card, asked)
+    loose = [f"texts/{address}.txt" for address in wanted if f"texts/{address}.txt" in sums]
+    for path in sorted({*same, *loose}):
+        _copy(edition.root, path, sums[path], out)
+    if len(loose) < len(wanted):
+        there = {a: raw for a, raw, _ in study.read_texts(edition.root / "texts") if a in wanted}
+        study.write_texts(out / "texts", there)
+    lines = [f"{sums[path]}  {path}\n" for path in sorted({*same, *loose}, key=str.encode)]
+    study.write(out / SAME, "".join(lines).encode())
+    study.write(out / "README.md", _readme(edition, detector, sharded=len(loose) < len(wanted)).encode())
+    return sum(row["state"] == "answered" for row in rows), len(wanted), kept_back
+
+
+def _sums(bundle: Path) -> Iterator[tuple[str, str]]:
+    for line in study.read(bundle / "SHA256SUMS").decode().splitlines():
+        sha256, _, path = line.partition("  ")
+        yield path, sha256
+
+
+def _about(path: str, detector: str) -> bool:
+    """True for a file that speaks of this detector, or of what was promised and sealed for all."""
+    name = re.escape(detector)
+    own = rf"detectors/{name}\.json|replies/{name}\.md|evidence/{name}-[0-9]+\.jsonl\.gz|journal/{name}(\.[0-9]+of[0-9]+)?\.jsonl"
+    return re.fullmatch(rf"{own}|seals/.+|amendments/.+", path) is not None
+
+
+def _copy(bundle: Path, path: str, sha256: str, out: Path) -> None:
+    if digest(bundle / path) != sha256:
+        raise PenmarkError(
+            "is not the published file",
+            place=str(bundle / path),
+            remedy="Get it again, or run `penmark publish` again.",
+        )
+    (out / path).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(bundle / path, out / path)
+
+
+def _rows(edition: study.Edition, detector: str, out: Path) -> list[dict[str, str]]:
+    """Write the detector's rows of each table, as they stand there; those of readings.csv."""
+    readings: list[dict[str, str]] = []
+    for name in ROWS:
+        header, *all_rows = csv.reader(io.StringIO(study.read(edition.tables / f"{name}.csv").decode(), newline=""))
+        rows = [row for row in all_rows if row[header.index("detector")] == detector]
+        study.write(out / "rows" / f"{name}.csv", study.csv_bytes(header, rows))
+        if name == "readings":
+            readings = [dict(zip(header, row, strict=True)) for row in rows]
+    return readings
+
+
+def _wanted(edition: study.Edition, card: Card, asked: set[str]) -> tuple[dict[str, str], int]:
+    """The published texts that the detector was asked about, by address; and how many of them this vendor may not have."""
+    found: dict[str, str] = {}
+    kept_back = 0
+    for number, row in study.records(edition.manifest):
+        if number == 1 or row["id"] not in asked or row["withheld"] is not None:
+            continue
+        if _named(row["provenance"], card):
+            found[row["address"]] = row["id"]
+        else:
+            kept_back += 1
+    return found, kept_back
+
+
+def _named(provenance: dict[str, Any], card: Card) -> bool:
+    consent = provenance.get("consent")
+    return consent is None or bool({"*", card.name, card.vendor} & set(consent["vendors"]))
+
+
+def _readme(edition: study.Edition, detector: str, *, sharded: bool) -> str:
+    card = cards.sealed(edition, detector).card
+    return (
+        files("penmark.publish")
+        .joinpath("extract.txt")
+        .read_text(encoding="utf-8")
+        .format(
+            detector=detector,
+            title=card.title,
+            vendor=card.vendor,
+            edition=protocol.read_sealed(edition).edition,
+            study=protocol.read_sealed(edition).title,
+            sums=digest(edition.root / "SHA256SUMS"),
+            same=SAME,
+            texts="`texts/` holds them by address, in files of its own; the bundle has them in other files."
+            if sharded
+            else "`texts/` holds them by address, as the bundle does.",
+        )
+    )

@@ -1,0 +1,125 @@
+"""The extract about one detector, and what a vendor replied: a part of the bundle, byte for byte, and no more."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests import screens
+from tests.forgeries import both
+
+from penmark import study
+from penmark.cli import invoke
+from penmark.errors import PenmarkError, UsageError
+from penmark.publish.extract import SAME, extract
+from penmark.study import Study
+
+REPLY = "date: 2026-12-01\nfrom: A. N., Turnitin\n\nThe share of text is no verdict.\n\nWe measured 1 % ourselves.\n"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Study, Path]:
+    """A published study whose vendor replied after the report, and its bundle."""
+    place = screens.typed(tmp_path_factory.mktemp("whole"))
+    screens.run(place, "report")
+    study.write(place.edition().root / "replies" / "turnitin.md", REPLY.encode())
+    with pytest.raises(PenmarkError, match=r"is not on the page\n.*penmark report"):
+        invoke(["-C", str(place.root), "publish", "--no-tar"])
+    screens.run(place, "report")
+    screens.run(place, "publish", "--no-tar")
+    return place, place.bundles / screens.TAG
+
+
+def test_the_reply_is_in_the_bundle_and_both_verifiers_allow_it(whole: tuple[Study, Path]) -> None:
+    _, bundle = whole
+    assert (bundle / "replies" / "turnitin.md").read_text() == REPLY
+    assert "We measured 1 % ourselves." in (bundle / "report" / "index.html").read_text()
+    one, other = both.ours(bundle), both.alone(bundle)
+    assert one.failed == other.failed == set(), [one.faults(n) for n in one.failed]
+
+
+def test_a_reply_that_was_changed_after_publication(whole: tuple[Study, Path], tmp_path: Path) -> None:
+    forged = tmp_path / screens.TAG
+    shutil.copytree(whole[1], forged)
+    path = forged / "replies" / "turnitin.md"
+    path.write_text(path.read_text().replace("no verdict", "our verdict"))
+    told = both.ours(forged)
+    assert {1, 8} <= told.failed
+    assert 1 in both.alone(forged).failed
+    assert "our verdict" in told.faults(8)
+
+
+def test_an_extract_is_a_part_of_the_bundle(whole: tuple[Study, Path], tmp_path: Path) -> None:
+    place, bundle = whole
+    out = tmp_path / "extract"
+    screens.run(place, "publish", "--detector", "turnitin", "--out", str(out))
+    held = {p.relative_to(out).as_posix() for p in out.rglob("*") if p.is_file()}
+    listed = {line.split("  ")[1]: line.split("  ")[0] for line in (out / SAME).read_text().splitlines()}
+    assert held == listed.keys() | {SAME, "README.md"} | {
+        f"rows/{n}.csv" for n in ("readings", "table1", "table2", "rates")
+    }
+    for path in listed:
+        assert (out / path).read_bytes() == (bundle / path).read_bytes(), path
+    assert {"journal/turnitin.jsonl", "evidence/turnitin-0001.jsonl.gz", "detectors/turnitin.json"} <= listed.keys()
+    assert {"protocol.json", "seals/promise.json", "manifest.jsonl", "replies/turnitin.md"} <= listed.keys()
+    for folder in (out, bundle):
+        done = subprocess.run(
+            ["sha256sum", "-c", "--quiet", str(out / SAME)], cwd=folder, capture_output=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    told = (out / "README.md").read_text()
+    assert "**It is not a bundle**" in told
+    assert "our own log" in told
+    assert [line[:64] for line in (bundle / "SHA256SUMS").read_text().splitlines()]
+    with pytest.raises(UsageError, match="is there already"):
+        extract(bundle, "turnitin", out)
+
+
+def test_its_rows_are_those_of_the_tables(whole: tuple[Study, Path], tmp_path: Path) -> None:
+    _, bundle = whole
+    out = tmp_path / "extract"
+    made = extract(bundle, "turnitin", out)
+    assert (made.readings, made.texts, made.kept_back) == (5, 4, 0)
+    for name in ("readings", "table1", "table2", "rates"):
+        lines = (bundle / "tables" / f"{name}.csv").read_text().splitlines()
+        own = [line for line in lines[1:] if line.startswith("turnitin,")]
+        assert (out / "rows" / f"{name}.csv").read_text().splitlines() == [lines[0], *own]
+    texts = {p.read_text() for p in (out / "texts").iterdir()}
+    assert texts == {screens.TEXTS[name] for name in ("A-1", "A-2", "C-1", "C-2")}
+
+
+def test_a_text_goes_to_no_vendor_whom_its_author_did_not_name(whole: tuple[Study, Path], tmp_path: Path) -> None:
+    """The shy author's text is public and was never given to this vendor. Had it been, the extract would leave it out."""
+    bundle = tmp_path / screens.TAG
+    shutil.copytree(whole[1], bundle)
+    path = bundle / "tables" / "readings.csv"
+    with path.open(newline="") as file:
+        header, *rows = csv.reader(file)
+    for row in rows:
+        if row[header.index("document")] == screens.SHY:
+            row[header.index("state")] = "answered"
+    path.write_bytes(study.csv_bytes(header, rows))
+    made = extract(bundle, "turnitin", tmp_path / "extract")
+    assert (made.texts, made.kept_back) == (4, 1)
+    assert screens.TEXTS[screens.SHY] not in {p.read_text() for p in (tmp_path / "extract" / "texts").iterdir()}
+
+
+def test_what_is_refused(whole: tuple[Study, Path], tmp_path: Path) -> None:
+    place, bundle = whole
+    with pytest.raises(UsageError, match=r"no detector 'turnit' in this bundle \(did you mean turnitin\?\)"):
+        extract(bundle, "turnit", tmp_path / "out")
+    with pytest.raises(UsageError, match=r"no bundle here\n.*penmark publish"):
+        extract(tmp_path, "turnitin", tmp_path / "out")
+    broken = tmp_path / "broken"
+    shutil.copytree(bundle, broken)
+    (broken / "journal" / "turnitin.jsonl").write_bytes(b"{}\n")
+    with pytest.raises(PenmarkError, match="is not the published file"):
+        extract(broken, "turnitin", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert {p.name for p in tmp_path.iterdir()} == {"broken"}
+    assert json.loads(screens.run(place, "publish", "--detector", "turnitin", "--json"))["texts"] == 4
+    assert (place.bundles / f"{screens.TAG}-turnitin" / SAME).is_file()
