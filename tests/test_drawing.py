@@ -57,10 +57,12 @@ def test_two_kinds_of_quotas_at_once():
         ({"subgroup": "native"}, 1),
         ({"subgroup": "non-native"}, 1),
     )
+    groups = {"v": "native", "o": "non-native", "x": "unknown"}
+    registers = {"n": "news", "f": "forum"}
     pool = {
-        f"{r[0]}{s[0]}{i}": {"register": r, "subgroup": s}
-        for r in ("news", "forum")
-        for s in ("native", "non-native", "x")
+        f"{r}{g}{i}": {"register": registers[r], "subgroup": groups[g]}
+        for r in registers
+        for g in groups
         for i in range(4)
     }
     fit = {name: held for name, held in pool.items() if drawing.unfit(held, made) is None}

@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import json
 import unicodedata
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -79,6 +80,13 @@ def canonical_text(raw: bytes) -> bytes:
     """
     text = raw.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     return unicodedata.normalize("NFC", text).encode()
+
+
+def only_line_ends(raw: bytes, same: Callable[[bytes], bool]) -> str:
+    """What to add to "is another file" where ``raw`` would be the ``same`` with LF or with CRLF line ends; else nothing."""
+    plain = raw.replace(b"\r\n", b"\n")
+    turned = same(plain) or same(plain.replace(b"\n", b"\r\n"))
+    return "; it differs only by its line ends, which some program converted" if turned else ""
 
 
 def _refuse(value: Any, depth: int) -> None:

@@ -86,10 +86,12 @@ def _seal(edition: Edition, name: str, verb: str) -> Seal:
 
 
 def _as_sealed(edition: Edition, path: str, seal: Seal) -> str:
-    digest = canon.sha256(study.read(edition.root / path))
-    if seal.digests.get(path) != digest:
+    raw, sealed = study.read(edition.root / path), seal.digests.get(path)
+    digest = canon.sha256(raw)
+    if sealed != digest:
+        why = canon.only_line_ends(raw, lambda other: canon.sha256(other) == sealed)
         raise PenmarkError(
-            f"is not the file that the {seal.kind} seal names",
+            f"is not the file that the {seal.kind} seal names{why}",
             place=str(edition.root / path),
             remedy="Restore the sealed file (from git, say); a change of rules is an amendment and binds the next edition.",
         )
@@ -220,9 +222,11 @@ class Texts:
     def text(self, position: int) -> str:
         """The text, unchanged. Raises PenmarkError where it is missing, another, or not UTF-8."""
         raw, place = self._read(position), f"document {self._documents.ids[position]}"
-        if self.digest(position, raw) != self._documents.address(position):
+        address = self._documents.address(position)
+        if self.digest(position, raw) != address:
+            why = canon.only_line_ends(raw, lambda other: self.digest(position, other) == address)
             raise PenmarkError(
-                "the stored text is not the frozen one (its address differs)",
+                f"the stored text is not the frozen one (its address differs{why})",
                 place=place,
                 remedy="Restore the text; the corpus is sealed.",
             )

@@ -195,6 +195,14 @@ class Trial:
         } | further
         self.promise()
 
+    @classmethod
+    def at(cls, root: Path) -> Trial:
+        """A study that is there already."""
+        trial = cls.__new__(cls)
+        trial.place, trial.root = Study(root), root
+        trial.edition = trial.place.edition()
+        return trial
+
     def promise(self) -> None:
         """Write the protocol for people."""
         self.edition.protocol_yaml.write_text(json.dumps(_words(self.protocol)))

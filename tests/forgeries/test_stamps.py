@@ -59,9 +59,10 @@ def test_with_trusted_timestamps_it_is_noticed(forger: Forger, stamper: Stamper,
     assert both.alone(forger.root).failed == {2}
     stamper.today(forger)
     ours = both.ours(forger.root, stamper.trust)
-    assert ours.failed == {2}, [ours.faults(n) for n in ours.failed]
+    assert ours.failed == {2, 5}, [ours.faults(n) for n in ours.failed]
     assert "seals/promise.json: token of 2025-03-01" in ours.faults(2)
-    assert both.alone(forger.root).failed == {2}
+    assert "after the promise, 2025-03-01T08:00:01Z by its token" in ours.faults(5)
+    assert 2 in both.alone(forger.root).failed
 
 
 def test_without_the_old_timestamps_it_says_that_there_are_none(forger: Forger, stamper: Stamper) -> None:

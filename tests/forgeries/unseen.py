@@ -83,7 +83,7 @@ def a_question_and_its_answer_were_never_there(forger: Forger) -> None:
     forger.keep("plain", {k: v for k, v in forger.answers("plain").items() if k != "A-04"})
 
 
-@unseen(8, sealed=True, trace=("tables/table1.csv", "0.373"))
+@unseen(8, sealed=True, trace=("tables/departures.csv", "level,0.95,0.90"))
 def other_rules_and_every_later_seal(forger: Forger) -> None:
     forger.promise(lambda value: value.update(level="0.90"))
 

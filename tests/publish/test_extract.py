@@ -123,3 +123,27 @@ def test_what_is_refused(whole: tuple[Study, Path], tmp_path: Path) -> None:
     assert {p.name for p in tmp_path.iterdir()} == {"broken"}
     assert json.loads(screens.run(place, "publish", "--detector", "turnitin", "--json"))["texts"] == 4
     assert (place.bundles / f"{screens.TAG}-turnitin" / SAME).is_file()
+
+
+# --- what is said of each detector, in protocol, tables and page -----------------------------------------------------
+
+
+def test_surface_tier_payer_settings_and_relation_stand_in_tables_and_page(whole: tuple[Study, Path]) -> None:
+    _, bundle = whole
+    with (bundle / "tables" / "table1.csv").open(newline="") as file:
+        [row] = csv.DictReader(file)
+    assert [row[c] for c in ("surface", "tier", "payer", "relation")] == ["web", "one seat", "N", "none"]
+    assert (bundle / "tables" / "settings.csv").read_text() == "detector,setting,value\nturnitin,report,AI writing\n"
+    page = (bundle / "report" / "index.html").read_text()
+    for cited in ("surface", "tier", "payer", "relation"):
+        assert f'data-cell="tables/table1.csv:1:{cited}"' in page
+    assert 'data-quote="protocol.json#/detectors/0/settings" data-as="text">report: AI writing<' in page
+
+
+def test_settings_that_nobody_promised(whole: tuple[Study, Path], tmp_path: Path) -> None:
+    forged = tmp_path / screens.TAG
+    shutil.copytree(whole[1], forged)
+    (forged / "tables" / "settings.csv").write_text("detector,setting,value\nturnitin,report,all\n")
+    assert "turnitin,report,all" in both.ours(forged).faults(7)
+    (forged / "tables" / "settings.csv").unlink()
+    assert 7 in both.ours(forged).failed

@@ -97,7 +97,7 @@ def test_sent_is_on_the_disk_before_the_detector_sees_the_text(tmp_path: Path, m
     place, edition = made(tmp_path, {f"{n}": f"text {n}" for n in range(30)})
     seen: list[bool] = []
     with opening.opened(place, edition, []) as scan:
-        asker = scan._lanes["acting"]._asker
+        asker = scan._lanes["acting"]._asking.plugin
         real = asker.read
 
         def read(text: str) -> Any:

@@ -1,6 +1,6 @@
 """Progress of a scan: one line a detector. Not a verb; `penmark scan` draws with it.
 
-*Reads* tallies. *Writes* to stderr, or events to stdout. *Never* slows a lane down: a line for each hundredth at most.
+*Reads* tallies. *Writes* to stderr, or events to stdout. *Never* slows a lane down: an event for each hundredth at most.
 """
 
 from __future__ import annotations
@@ -8,20 +8,39 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from penmark.scan.lane import Lane
-from penmark.scan.plan import Part, Plan
+from penmark.scan.plan import Part
+from penmark.scan.run import Scan
+
+PAUSE = 10.0
+"""Seconds between two plain lines of a detector."""
+LONG = 600.0
+"""Seconds after which there is a line though less than a tenth was done."""
+
+
+class Now(NamedTuple):
+    """How far a detector is. ``rate``: documents a second in this scan; ``left``: seconds, by that rate."""
+
+    done: int
+    documents: int
+    declined: int
+    failed: int
+    rate: float
+    left: float | None
+    cost: str
 
 
 class Progress:
-    """Live lines where stderr is a terminal, plain lines each tenth where it is none, or JSON events each hundredth."""
+    """Live lines where stderr is a terminal, a few plain lines where it is none, or JSON events each hundredth."""
 
-    def __init__(self, plan: Plan, as_json: bool) -> None:
-        self._as_json, self._lock = as_json, threading.Lock()
-        self._before = {name: plan.counts(part) for name, part in plan.parts.items()}
-        self._told: dict[str, int] = dict.fromkeys(plan.parts, -1)
+    def __init__(self, scan: Scan, as_json: bool) -> None:
+        self._scan, self._as_json, self._lock = scan, as_json, threading.Lock()
+        self._before = {name: scan.plan.counts(part) for name, part in scan.plan.parts.items()}
+        self._told: dict[str, tuple[int, float]] = {name: (-1, time.monotonic()) for name in self._before}
         self._live: Any = None
         self._tasks: dict[str, Any] = {}
 
@@ -39,25 +58,58 @@ class Progress:
 
     def tell(self, lane: Lane, part: Part) -> None:
         """Show how far a lane is. Called from the lane's thread."""
-        name, tally, before = part.detector.name, lane.tally, self._before[part.detector.name]
-        new = tally.answered + tally.declined + tally.failed + tally.recovered
-        done, whole = before["documents"] - before["to_ask"] + new, max(1, before["documents"])
+        name, ended = part.detector.name, lane.tally.ended is not None
         with self._lock:
+            now = self._now(name, lane)
             if self._live is not None:
-                states = {"failed": tally.failed, "declined": tally.declined}
-                self._live.update(self._tasks[name], completed=done, **states)
-                return
-            step = done * (100 if self._as_json else 10) // whole
-            if step <= self._told[name] and tally.ended is None:
-                return
-            self._told[name] = step
-            if self._as_json:
-                value = {"event": "progress", "detector": name, "done": done, "documents": before["documents"]}
-                value |= {"declined": tally.declined, "failed": tally.failed}
-                print(json.dumps(value), flush=True)
-            else:
-                trouble = f", {tally.failed} failed" if tally.failed else ""
-                print(f"{name}: {done} of {before['documents']}{trouble}", file=sys.stderr, flush=True)
+                told = {"failed": now.failed, "declined": now.declined, "rate": _rate(now), "cost": now.cost}
+                self._live.update(self._tasks[name], completed=now.done, left=_left(now), **told)
+            elif self._due(name, now, ended):
+                self._print(name, now)
+
+    def _now(self, name: str, lane: Lane) -> Now:
+        tally, before, account = lane.tally, self._before[name], self._scan.purse.accounts.get(name)
+        new = tally.answered + tally.declined + tally.failed
+        done = before["documents"] - before["to_ask"] + new + tally.recovered
+        rate = new / max(1e-6, time.monotonic() - tally.began)
+        left = max(0, before["documents"] - done) / rate if rate > 0 else None
+        cost = "" if account is None else f"{account.due.normalize():f} {account.currency}"
+        return Now(done, before["documents"], tally.declined, tally.failed, rate, left, cost)
+
+    def _due(self, name: str, now: Now, ended: bool) -> bool:
+        """Whether there is enough to tell: so much more done, and for plain lines so much later."""
+        last, at = self._told[name]
+        step = now.done * (100 if self._as_json else 10) // max(1, now.documents)
+        since = time.monotonic() - at
+        enough = step > last if self._as_json else since > PAUSE and (step > last or since > LONG)
+        if enough or ended:
+            self._told[name] = step, time.monotonic()
+        return enough or ended
+
+    def _print(self, name: str, now: Now) -> None:
+        if self._as_json:
+            value = {"event": "progress", "detector": name, "done": now.done, "documents": now.documents}
+            value |= {"declined": now.declined, "failed": now.failed, "rate": round(now.rate, 3)}
+            value |= {"seconds_left": None if now.left is None else round(now.left), "cost": now.cost or None}
+            print(json.dumps(value), flush=True)
+            return
+        parts = [f"{count} {what}" for count, what in ((now.declined, "declined"), (now.failed, "failed")) if count]
+        if now.done < now.documents:
+            parts += [_rate(now), _left(now)]
+        parts += [now.cost] if now.cost else []
+        told = ", ".join(part for part in parts if part)
+        print(f"{name}: {now.done} of {now.documents}{', ' if told else ''}{told}", file=sys.stderr, flush=True)
+
+
+def _rate(now: Now) -> str:
+    return f"{now.rate:.1f}/s" if now.rate >= 1 else f"{60 * now.rate:.1f}/min"
+
+
+def _left(now: Now) -> str:
+    if now.left is None or now.done >= now.documents:
+        return ""
+    minutes, seconds = divmod(round(now.left), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d} left"
 
 
 def _live(before: dict[str, dict[str, int]]) -> tuple[Any, dict[str, Any]]:
@@ -66,10 +118,12 @@ def _live(before: dict[str, dict[str, int]]) -> tuple[Any, dict[str, Any]]:
 
     live = progress.Progress(
         progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
+        progress.BarColumn(bar_width=24),
         progress.MofNCompleteColumn(),
         progress.TextColumn("{task.fields[declined]} declined, {task.fields[failed]} failed"),
-        progress.TimeRemainingColumn(),
+        progress.TextColumn("{task.fields[rate]}"),
+        progress.TextColumn("{task.fields[cost]}"),
+        progress.TextColumn("{task.fields[left]}"),
         console=Console(stderr=True),
     )
     tasks = {
@@ -79,6 +133,9 @@ def _live(before: dict[str, dict[str, int]]) -> tuple[Any, dict[str, Any]]:
             completed=counts["documents"] - counts["to_ask"],
             declined=0,
             failed=0,
+            rate="",
+            cost="",
+            left="",
         )
         for name, counts in before.items()
     }

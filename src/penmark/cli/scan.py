@@ -3,6 +3,9 @@
 Needs a sealed promise and a frozen corpus. Detectors get texts only, in the sealed order. Each question is on the disk
 before it is asked, and each answer as soon as it is there, so that a scan which was stopped goes on where it was: run
 the same command again. Before the promise, `--pilot` tries the detectors on practice texts; pilots are counted.
+
+Vendors cost money: `--plan` says how much, and nothing is sent to them without `--budget`, which is never exceeded.
+Their keys are read from the environment; `--check` shows what would be sent, without them.
 """
 
 from __future__ import annotations
@@ -10,17 +13,19 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from penmark import amendments, frozen, reading, sealing, study
+from penmark import amendments, reading, sealing, study
+from penmark.cli import preview
 from penmark.cli.progress import Progress
-from penmark.errors import ServiceError, UsageError
-from penmark.records import Head
-from penmark.scan import opening, pilot, plan, ready
-from penmark.scan.plan import Plan
+from penmark.errors import PenmarkError, ServiceError, UsageError, did_you_mean
+from penmark.records import Head, Pace
+from penmark.scan import opening, purse, ready
+from penmark.scan.ready import Limits
 from penmark.scan.run import Ended, Scan
 from penmark.study import Edition, Study
 
@@ -34,8 +39,23 @@ def run(
     practise: Annotated[
         bool, typer.Option("--pilot", help="Read the practice texts instead of the documents.")
     ] = False,
-    only_plan: Annotated[bool, typer.Option("--plan", help="Say what there is to ask, and ask nothing.")] = False,
-    check: Annotated[bool, typer.Option("--check", help="Say what stands in the way of asking each detector.")] = False,
+    only_plan: Annotated[
+        bool, typer.Option("--plan", help="Say what there is to ask, what it costs, how long it takes; ask nothing.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Say what stands in the way of asking, and show what would be sent.")
+    ] = False,
+    budget: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[NAME=]AMOUNT", help="What a detector, or all together, may cost, over all scans."),
+    ] = None,
+    at_once: Annotated[
+        list[str] | None, typer.Option(metavar="[NAME=]N", help="Requests to a vendor at once (8).")
+    ] = None,
+    pace: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=N/SECONDS", help="Another limit than its card's: N requests in so many seconds."),
+    ] = None,
     shard: Annotated[str, typer.Option(metavar="i/W", help="Ask about the i-th of W parts of the documents.")] = "1/1",
     as_json: Annotated[bool, typer.Option("--json", help="Print events and results as JSON, one a line.")] = False,
 ) -> int:
@@ -43,31 +63,84 @@ def run(
         raise UsageError("--pilot, --plan and --check do not go together", remedy="Give one of them.")
     place = study.find(Path(ctx.obj))
     edition, wanted = place.edition(), detector or []
-    if practise:
-        return _pilot(place, edition, wanted, as_json)
-    if only_plan:
-        return _plan(place, edition, wanted, shard, as_json)
     if check:
-        return _check(place, edition, wanted, as_json)
-    return _scan(place, edition, wanted, shard, as_json)
+        return preview.checked(place, edition, wanted, as_json)
+    budgets = dict(_budget(each) for each in budget or [])
+    if practise:
+        return preview.practised(place, edition, wanted, budgets, as_json)
+    limits = _limits(edition, at_once or [], pace or [])
+    if only_plan:
+        return preview.planned(place, edition, wanted, shard, limits, as_json)
+    return _scan(place, edition, wanted, shard, budgets, limits, as_json)
+
+
+# --- options -------------------------------------------------------------------------------------------------------
+
+
+def _budget(given: str) -> tuple[str, Decimal]:
+    name, _, words = given.rpartition("=")
+    try:
+        amount = Decimal(words)
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if not amount.is_finite() or amount < 0:
+        raise UsageError(f"{given!r} is no budget", remedy="Write an amount, or NAME=AMOUNT: --budget gptzero=150000.")
+    return name or purse.ALL, amount
+
+
+def _limits(edition: Edition, at_once: list[str], paces: list[str]) -> Limits:
+    """Raises UsageError for what is no limit, or of nobody."""
+    known = [each.name for each in ready.promised(edition).detectors]
+    connections: dict[str, int] = {}
+    for given in at_once:
+        name, _, words = given.rpartition("=")
+        if not words.isdecimal() or not 1 <= int(words) <= 64:
+            raise UsageError(f"{given!r} is no number of requests", remedy="Write 1 to 64, or NAME=1 to NAME=64.")
+        connections |= dict.fromkeys([name] if name else known, int(words))
+    given_paces: dict[str, Pace] = {}
+    for given in paces:
+        name, _, words = given.rpartition("=")
+        requests, _, seconds = words.partition("/")
+        if not (name and requests.isdecimal() and seconds.isdecimal() and int(requests) > 0 and int(seconds) > 0):
+            raise UsageError(f"{given!r} is no pace", remedy="Write NAME=REQUESTS/SECONDS: --pace gptzero=60/60.")
+        given_paces[name] = Pace(requests=int(requests), seconds=int(seconds))
+    for name in (*connections, *given_paces):
+        if name not in known:
+            fact = f"there is no detector {name!r} in the promise{did_you_mean(name, known)}"
+            raise UsageError(fact, remedy=f"It has: {', '.join(sorted(known))}.")
+    return Limits(connections, given_paces)
 
 
 # --- the scan ------------------------------------------------------------------------------------------------------
 
 
-def _scan(place: Study, edition: Edition, wanted: list[str], shard: str, as_json: bool) -> int:
-    with opening.opened(place, edition, wanted, shard) as scan:
+def _scan(
+    place: Study,
+    edition: Edition,
+    wanted: list[str],
+    shard: str,
+    budgets: Mapping[str, Decimal],
+    limits: Limits,
+    as_json: bool,
+) -> int:
+    trouble: PenmarkError | None = None
+    with opening.opened(place, edition, wanted, shard, budgets=budgets, limits=limits) as scan:
         if not scan.begun:
             print("nothing is left to ask", file=sys.stderr)
             ended = scan.run()
         else:
             _seal_heads(edition, scan, scan.heads)
-            with Progress(scan.plan, as_json) as progress:
+            with Progress(scan, as_json) as progress:
                 ended = scan.run(progress.tell)
-            _seal_heads(edition, scan, scan.heads)
-        _deviations(place, edition, ended)
+            try:
+                _seal_heads(edition, scan, scan.heads)
+                _deviations(place, edition, ended)
+            except PenmarkError as error:  # what became of the documents is told all the same
+                trouble = error
     for each in ended:
         _told(each, as_json)
+    if trouble is not None:
+        raise trouble
     failed = any(each.tally.failed or isinstance(each.tally.error, ServiceError) for each in ended)
     left = any(each.counts["to_ask"] or each.tally.error is not None for each in ended)
     if left:
@@ -108,10 +181,12 @@ def _deviations(place: Study, edition: Edition, ended: list[Ended]) -> None:
 
 
 def _told(each: Ended, as_json: bool) -> None:
-    error = each.tally.error
+    error, account = each.tally.error, each.account
     if as_json:
         value: dict[str, Any] = {"event": "ended", "detector": each.detector, **each.counts, "why": each.tally.ended}
         value |= {"in_doubt": each.in_doubt, "error": None if error is None else str(error)}
+        if account is not None:
+            value["cost"] = {"sure": f"{account.sure:f}", "most": f"{account.due:f}", "currency": account.currency}
         print(json.dumps(value, ensure_ascii=False), flush=True)
         return
     counts = dict(each.counts)
@@ -125,56 +200,7 @@ def _told(each: Ended, as_json: bool) -> None:
     if each.in_doubt:
         more = f" and {len(each.in_doubt) - NAMED} more" if len(each.in_doubt) > NAMED else ""
         print(f"  in doubt (sent, no answer on record, not asked again): {', '.join(each.in_doubt[:NAMED])}{more}")
+    if account is not None:
+        print(f"  {purse.told(account)}")
     if error is not None:
         print(f"  {error}")
-
-
-# --- without asking about documents --------------------------------------------------------------------------------
-
-
-def _pilot(place: Study, edition: Edition, wanted: list[str], as_json: bool) -> int:
-    said = pilot.run(place, edition, wanted)
-    for each in said:
-        if as_json:
-            print(json.dumps({"event": "practised", **each._asdict()}, ensure_ascii=False))
-        else:
-            print(f"{each.detector}  {each.text}: {each.displayed if each.reason is None else each.reason}")
-    if not as_json:
-        print(f"{len(said)} practice readings, journaled in {edition.tag}/pilot. They belong to no arm and to no rate.")
-    return 3 if any(each.state == "failed" for each in said) else 0
-
-
-def _plan(place: Study, edition: Edition, wanted: list[str], shard: str, as_json: bool) -> int:
-    ground = frozen.ground(edition, verb="scan")
-    made: Plan = plan.make(place, ground, plan.chosen(ground.protocol, ground.cards, wanted), shard)
-    paces = pilot.paces(edition)
-    for name, part in made.parts.items():
-        counts, pace = made.counts(part), paces.get(name)
-        seconds = None if pace is None else round(counts["to_ask"] * pace)
-        if as_json:
-            print(json.dumps({"detector": name, **counts, "expected_seconds": seconds, "skips": made.reasons(part)}))
-            continue
-        expected = "" if seconds is None else f" (about {seconds} s, by the pilot)"
-        print(f"{name}: {counts['to_ask']} of {counts['documents']} documents to ask about{expected}")
-        for reason, count in made.reasons(part).items():
-            print(f"  {count} not scannable: {reason}")
-        if (stopped := made.stopped(part)) is not None:
-            print(f"  not asked any more: {stopped}")
-    return 0
-
-
-def _check(place: Study, edition: Edition, wanted: list[str], as_json: bool) -> int:
-    promised = ready.promised(edition)
-    names = plan.named(promised, wanted) or sorted(each.name for each in promised.detectors)
-    found = [ready.check(place, edition, promised.detector(name)) for name in names]
-    for each in found:
-        if as_json:
-            trouble = [fault._asdict() for fault in each.trouble]
-            print(json.dumps({**vars(each), "trouble": trouble}, ensure_ascii=False))
-            continue
-        facts = [f"version {each.version}" if each.version else None, f"AI: {each.rule}" if each.rule else None]
-        asked = each.plugin if each.plugin is not None else "asked by people"
-        print(f"{'FAULT' if each.trouble else 'ok':<5} {each.detector}  {'; '.join(f for f in (*facts, asked) if f)}")
-        for fault in each.trouble:
-            print(f"      {fault}")
-    return 1 if any(each.trouble for each in found) else 0

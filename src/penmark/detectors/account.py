@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from penmark.cards.requests import Value
+from penmark.cards.requests import LOOPBACK, Value
 from penmark.detectors.hiding import Hiding
 from penmark.detectors.wire import Wire
 from penmark.records import Card, Login, Request
@@ -53,6 +53,11 @@ class Account:
         self.wait, self.turn, self.clock = wait, turn, clock
         self._token: Token | None = None
         self._login = threading.Lock()
+
+    @property
+    def here(self) -> bool:
+        """Whether a server on this machine is asked, in the vendor's place or by the card itself."""
+        return self.origin is not None or urlsplit(self.request.send.url).hostname in LOOPBACK
 
     def at(self, url: str) -> str:
         """``url``, or the same path on the server that is asked in the vendor's place."""

@@ -151,7 +151,7 @@ class Call:
             scheme, host = urlsplit(url).scheme, urlsplit(url).hostname
         except ValueError:
             scheme, host = "", None
-        here = self.account.origin is not None and scheme == "http" and host in LOOPBACK
+        here = self.account.here and scheme == "http" and host in LOOPBACK
         if host is None or not (scheme == "https" or here):
             raise UnansweredError(f"the vendor gave an address for the {step} that is not https", stop=True)
         return url

@@ -63,7 +63,8 @@ class Vendor:
             hiding.add(str(key))
         origin = None if base_url is None else _origin(base_url)
         seconds = float(request.timeout) if timeout is None else timeout
-        wire = Wire(hiding, timeout=seconds, connections=connections, this_machine=origin is not None)
+        here = origin is not None or urlsplit(request.send.url).hostname in LOOPBACK
+        wire = Wire(hiding, timeout=seconds, connections=connections, this_machine=here)
         fixed = _settings(request, settings, version)
         self._account = Account(
             card, request, fixed, keys, wire, hiding, origin=origin, wait=wait, turn=turn, clock=clock

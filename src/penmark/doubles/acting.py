@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -60,6 +62,26 @@ class Behaviour:
             if kind == given:
                 return cls(kind)
         raise ValueError(f"there is no behaviour {given!r}; there are {', '.join(get_args(Kind))}")
+
+
+class Limit:
+    """So many requests in any ``seconds``; those beyond it are refused, and not counted. Used by several threads."""
+
+    def __init__(self, requests: int, seconds: float = 1.0, clock: Callable[[], float] = time.monotonic) -> None:
+        self._requests, self._seconds, self._clock = requests, seconds, clock
+        self._came: deque[float] = deque()
+        self._lock = threading.Lock()
+
+    def permits(self) -> bool:
+        """Whether one more request is within the limit."""
+        with self._lock:
+            now = self._clock()
+            while self._came and self._came[0] <= now - self._seconds:
+                self._came.popleft()
+            if len(self._came) >= self._requests:
+                return False
+            self._came.append(now)
+            return True
 
 
 class Script:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from penmark.doubles.acting import REFUSALS, Behaviour, Script
+from penmark.doubles.acting import REFUSALS, Behaviour, Limit, Script
 from penmark.doubles.vendor import Asked, Said, Vendor
 
 ELSEWHERE = "http://192.0.2.1/"
@@ -38,8 +38,8 @@ class _Server(ThreadingHTTPServer):
     block_on_close = True
     request_queue_size = 128
 
-    def __init__(self, vendor: Vendor, script: Script) -> None:
-        self.vendor, self.script = vendor, script
+    def __init__(self, vendor: Vendor, script: Script, limit: Limit | None) -> None:
+        self.vendor, self.script, self.limit = vendor, script, limit
         self.closing = threading.Event()
         self.faults: list[BaseException] = []
         self.open: set[socket.socket] = set()
@@ -90,6 +90,8 @@ class _Handler(BaseHTTPRequestHandler):
         route = vendor.route(self.command, self.path.partition("?")[0])
         step, found = route if route is not None else ("", {})
         act = self.server.script.next(step) if route is not None else None
+        if act is None and self.server.limit is not None and not self.server.limit.permits():
+            act = Behaviour("rate limited", retry_after="1")
         vendor.ledger.came(step)
         if act is not None and act.kind == "drop before":
             self.break_off()
@@ -156,9 +158,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def served(vendor: Vendor, script: Script) -> Iterator[Double]:
+def served(vendor: Vendor, script: Script, limit: Limit | None = None) -> Iterator[Double]:
     """Serve ``vendor`` while in the block. Raises what went wrong inside it."""
-    server = _Server(vendor, script)
+    server = _Server(vendor, script, limit)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), name=f"double of {vendor.name}")
     thread.start()
     try:

@@ -46,7 +46,9 @@ _PLACEHOLDER = re.compile(r"<[^<>\n]{1,200}>")
 
 def load(path: Path) -> Protocol:
     """The protocol that a person wrote. Raises FaultsError with every fault, ``protocol.yaml:17: …``."""
-    return handwritten.read(path, Protocol, {Protocol: _whole, Arm: _arm, Detector: _detector, Quota: _quota, Words: _words})
+    return handwritten.read(
+        path, Protocol, {Protocol: _whole, Arm: _arm, Detector: _detector, Quota: _quota, Words: _words}
+    )
 
 
 def canonical(protocol: Protocol) -> bytes:

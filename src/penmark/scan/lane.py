@@ -111,7 +111,10 @@ class Lane:
 
     def close(self, ended: str, error: PenmarkError | None = None) -> None:
         """End the lane from outside, at once: what is in flight is left, its pairs in doubt."""
-        self._end(ended, error)
+        self._ended = Ends(ended, error)
+        self._leave()
+
+    def _leave(self) -> None:
         self._crew.leave()
         self._left = True
         self._wake.set()
@@ -130,10 +133,11 @@ class Lane:
     def _turn(self, stop: threading.Event) -> bool:
         """Whether another turn is to follow."""
         self._wake.clear()
-        left, came = self._left, True  # what came before somebody closed the lane is still settled
+        left = self._left  # what came before somebody closed the lane is still settled
         questions: list[Question] = []
         try:
-            came = self._settle(stopping=self._ended is not None or stop.is_set())
+            if self._settle(stopping=self._ended is not None or stop.is_set()):
+                self._tell()
             self._look(stop)
             questions = self._take()
             self._flush()
@@ -142,14 +146,12 @@ class Lane:
             questions = []
         for question in questions:
             self._crew.give(question)
-        if came:
-            self._tell()
         if left or self._broken or (self._crew.load == 0 and self._done()):
             return False
         if (hung := self._crew.hung(self._patience)) > 0:
             self._end(f"no answer for {self._patience:g} seconds", self._silence())
             if hung == self._crew.busy:
-                self.close("")
+                self._leave()
         return True
 
     def _look(self, stop: threading.Event) -> None:

@@ -130,3 +130,10 @@ def affordable(purse: Purse, costs: Mapping[str, Decimal]) -> None:
             f"this costs money: {prices}",
             remedy=f"See what: `penmark scan --plan`. Then say how much it may be: {options}",
         )
+
+
+def told(account: Account) -> str:
+    """What a detector has cost, in words."""
+    sure, most = f"{account.sure.normalize():f}", f"{account.due.normalize():f}"
+    much = most if sure == most else f"{sure} to {most}"
+    return f"cost {much} {account.currency}" + ("" if account.limit is None else f" of {account.limit.normalize():f}")

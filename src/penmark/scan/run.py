@@ -53,7 +53,7 @@ class Scan:
     ) -> None:
         self.plan, self.heads, self.purse = plan, heads, purse
         self._lanes, self._canaries, self._stop = lanes, canaries, stopping
-        self._wake = threading.Event()
+        self._wake, self._lock, self._open = threading.Event(), threading.Lock(), 0
         self._signals = 0
 
     @property
@@ -70,10 +70,11 @@ class Scan:
             threading.Thread(target=self._lane, args=(lane, self.plan.parts[name], tell), name=name, daemon=True)
             for name, lane in self._lanes.items()
         ]
+        self._open = len(threads)
         with self._signalled():
             for thread in threads:
                 thread.start()
-            self._watch(threads)
+            self._watch()
         ended = [self._ended(part) for part in self.plan.parts.values()]
         self.heads = {name: head for part in self.plan.parts.values() for name, head in part.standing.heads.items()}
         return ended
@@ -95,11 +96,13 @@ class Scan:
             if bird is not None and lane.tally.ended == "done":
                 bird.ask(self._stop)
         finally:
+            with self._lock:
+                self._open -= 1
             self._wake.set()
 
-    def _watch(self, threads: list[threading.Thread]) -> None:
+    def _watch(self) -> None:
         """Wait until all lanes have ended; hand on to them what signals ask for."""
-        while any(thread.is_alive() for thread in threads):
+        while self._open > 0:
             self._wake.wait(1.0)
             self._wake.clear()
             if self._signals > 0:

@@ -47,7 +47,7 @@ REMEDIES = (
     "Compute the table again from protocol, manifest and journals.",
 )
 SHOWN, DEPTH, FILES = 50, 128, 2_000_000  # faults told of a check; nesting of JSON; files of a bundle
-SMALL, LINE, CHUNK, EXPANDED, FILE = 1 << 24, 1 << 26, 1 << 20, 1 << 32, 1 << 38  # bytes
+SMALL, LINE, CHUNK, EXPANDED, FILE = 1 << 24, 1 << 26, 1 << 20, 1 << 33, 1 << 36  # bytes
 
 DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 DIGEST = re.compile("[0-9a-f]{64}")
@@ -75,6 +75,7 @@ PROTOCOL = "study:s edition:s seed_sha256:d level:s attempts:i ask_again_in_doub
 ARM = "name:s truth:s documents:i headline:* quotas:* evidence:o budget:o? unit:s"
 DETECTOR = "name:s surface:s tier:s payer:s relation:s rule:o?"
 CARD = "answer:o scale:o? verdicts:o boundary:o"
+AMENDMENT = "after:s announced_at:t before:s binds_from:s number:i what:s why:s"
 HEADER = "arms:o documents:i edition:s kind:s study:s word_rule:s"
 DOCUMENT = (
     "address:d arm:s author:s? canonical_sha256:d? characters:i? exposures:l id:s language:s? provenance:o register:s?"
@@ -442,6 +443,12 @@ def moment(time: str) -> str:
     return time[:19] + "." + time[20:-1].ljust(6, "0")
 
 
+def early(one: str, other: str) -> bool:
+    """Whether a moment is more than five minutes before another: so far clocks may differ."""
+    first, second = map(datetime.datetime.fromisoformat, (one, other))
+    return second - first > datetime.timedelta(minutes=5)
+
+
 # ---- words, rates, calls ---------------------------------------------------------------------------------------------
 
 
@@ -662,6 +669,7 @@ class Study:
         self.detectors: dict[str, dict[str, Any]] = {}
         self.plugins: dict[str, Any] = {}
         self.judges: dict[str, Judge] = {}
+        self.stamped: dict[str, str] = {}  # the earliest moment of the tokens over a seal or an amendment
         self.documents: dict[str, Doc] = {}
         self.buckets: dict[tuple[str, str, str], int] = {}  # (arm, slice_by, slice), or ("", "group", group of table2)
         self.sizes: list[int] = []  # documents of each bucket
@@ -722,43 +730,60 @@ def check_seals(study: Study) -> None:
         with report.guard(2, path):
             seal = study.seals[name] = bundle.record(path, SEAL)
             first = study.seals.get("promise", seal)
-            expected = {"previous": previous, "kind": name.partition("-")[0], "format": 1}
+            expected: dict[str, Any] = {"previous": previous, "kind": name.partition("-")[0], "format": 1}
+            expected |= {} if name == "corpus" else {"announced": None}
+            expected |= {"journals": {}} if name in ("promise", "corpus") else {}
             for field, value in (expected | {at: first[at] for at in ("study", "edition")}).items():
                 report.expect(2, f"{path} {field}", seal[field], value)
             if moment(seal["sealed_at"]) < last:
                 report.fault(2, f"{path} sealed_at", seal["sealed_at"], f"not before {last}")
             last = moment(seal["sealed_at"])
-            if name in covered:
-                report.expect(2, f"{path} digests", sorted(seal["digests"]), sorted(covered[name]))
+            report.expect(2, f"{path} digests", sorted(seal["digests"]), sorted(covered.get(name, ())))
+            if name == "evidence":
+                report.expect(2, f"{path} journals", sorted(seal["journals"]), sorted(bundle.named("journal/.*")))
             for file, digest in seal["digests"].items():
                 with report.guard(2, f"{file} (sealed by {path})"):
                     report.expect(2, f"{file} (sealed by {path})", bundle.digest(file), digest)
         with report.guard(2, path):
             previous = bundle.digest(path)
-    if "corpus" in study.seals and study.seals["corpus"]["announced"] is None:
-        report.unchecked(2, "seals/corpus.json", "no announcement: not publicly pre-registered")
+    with report.guard(2, "seals/corpus.json announced"):
+        corpus = study.seals.get("corpus", {"announced": {}})
+        if corpus["announced"] is None:
+            report.unchecked(2, "seals/corpus.json", "no announcement: not publicly pre-registered")
+        elif corpus["announced"]:
+            at = fitting(corpus["announced"], "capture:s captured_at:t url:s")["captured_at"]
+            if moment(at) > moment(corpus["sealed_at"]):
+                report.fault(2, "seals/corpus.json announced", f"captured at {at}", f"before {corpus['sealed_at']}")
     check_tokens(study, names)
     report.done[2] = f"{len(names)} seals in one chain"
 
 
 def check_tokens(study: Study, names: list[str]) -> None:
     """Each token speaks of its file; their times follow the order of the seals."""
-    report, bundle = study.report, study.bundle
-    times: dict[str, str] = {}
+    report, bundle, times = study.report, study.bundle, study.stamped
     for path in bundle.named(r".*\.tsr"):
-        with report.guard(2, path):
+        with report.guard(3 if path.startswith("amendments/") else 2, path):
             match = re.fullmatch(r"(.*/(promise|corpus|heads-[0-9]{4}|evidence|[0-9]{4}))-([^/]+)\.tsr", path)
             if match is None:
                 raise Fault("a token of nothing", "<file without .json>-<authority>.tsr")
             imprint, time = imprint_and_time(bundle.whole(path, most=1 << 16))
-            report.expect(2, f"{path} imprint", imprint, bundle.digest(f"{match[1]}.json"))
+            number = 3 if path.startswith("amendments/") else 2
+            report.expect(number, f"{path} imprint", imprint, bundle.digest(f"{match[1]}.json"))
             times[match[2]] = min(times.get(match[2], moment(time)), moment(time))
             line = f"openssl ts -verify -data {match[1]}.json -in {path} -CAfile ROOTS.pem"
             line += f" -attime {int(datetime.datetime.fromisoformat(time).timestamp())}"
-            report.unchecked(2, path, f"the signature over the time {time}", line)
+            report.unchecked(number, path, f"the signature over the time {time}", line)
     for before, name in itertools.pairwise(name for name in names if name in times):
         if times[name] < times[before]:
             report.fault(2, f"seals/{name}.json", f"stamped {times[name]}", f"not before {before}, {times[before]}")
+    for name, following in zip(names, [*names[1:], ""], strict=True):
+        with report.guard(2, f"seals/{name}.json"):
+            if name in times and early(times[name], moment(study.seals[name]["sealed_at"])):
+                report.fault(2, f"seals/{name}.json", study.seals[name]["sealed_at"], f"stamped {times[name]}")
+            if name in times and following in study.seals:
+                made = moment(study.seals[following]["sealed_at"])
+                if early(made, times[name]):
+                    report.fault(2, f"seals/{name}.json", f"stamped {times[name]}", f"before {following}, {made}")
     for name in ("promise", "corpus", "evidence"):
         if name not in times:
             report.unchecked(2, f"seals/{name}.json", "no time stamp: only its maker says when it was made")
@@ -781,6 +806,9 @@ def check_protocol(study: Study) -> None:
             if fitting(detector, DETECTOR, exact=False)["name"] in study.detectors:
                 raise Fault(f"{detector['name']} twice", "each detector once")
             study.detectors[detector["name"]] = detector
+        for name in study.detectors:
+            if (whole := re.sub(r"\.[0-9]+of[0-9]+$", "", name)) != name and whole in study.detectors:
+                raise Fault(f"the detector {name} has the name of a shard of {whole}", "names that cannot be confused")
         if protocol["level"] not in Z:
             report.fault(3, "protocol.json level", protocol["level"], ", ".join(Z))
     known = {f"detectors/{name}.json": name for name in study.detectors}
@@ -793,13 +821,26 @@ def check_protocol(study: Study) -> None:
                 study.plugins[known[path]] = sealed["plugin"]
             elif path.startswith("detectors/"):
                 raise Fault("a card that the protocol does not name", "committed detectors only")
-    for path in bundle.named(r"amendments/.*\.json"):
+    for number, path in enumerate(bundle.named(r"amendments/.*\.json"), 1):
         with report.guard(3, path):
-            bundle.record(path, "", exact=False)
+            check_amendment(study, path, number)
     list(bundle.records(3, "deviations.jsonl"))
     report.unchecked(3, "protocol.yaml", "that it says what protocol.json says", "penmark verify")
     report.unchecked(3, "tables/departures.csv", "the departures from the template", "penmark verify")
     report.done[3] = f"{len(study.arms)} arms, {len(study.detectors)} detectors, as promised"
+
+
+def check_amendment(study: Study, path: str, number: int) -> None:
+    """3: amendments have their numbers, and those that bind this edition were announced before its promise."""
+    amendment, report = study.bundle.record(path, AMENDMENT), study.report
+    report.expect(3, path, (path[11:-5], amendment["number"]), (f"{number:04}", number))
+    tag, stamped = amendment["binds_from"], study.stamped.get(path[11:-5])
+    if re.fullmatch(r"[A-Z][A-Z0-9]{0,15}-[0-9]{4}-Q[1-4]", tag) is None:
+        raise Fault(f"binds from {tag}", "the tag of an edition")
+    if tag.rsplit("-", 2)[1:] <= study.protocol["edition"].rsplit("-", 2)[1:] and "promise" in study.seals:
+        said, promised = moment(amendment["announced_at"]), moment(study.seals["promise"]["sealed_at"])
+        if early(promised, stamped) if stamped else said > promised:
+            report.fault(3, path, f"announced {stamped or said}", f"before the promise, {promised}")
 
 
 # ---- 4 manifest ------------------------------------------------------------------------------------------------------
@@ -836,6 +877,7 @@ class Corpus:
         for address, uses in self.wanted.items():
             self.report.fault(4, uses[0][0].place, f"no text {address}", f"the text of {uses[0][0].id}, or its draft")
         self.quotas()
+        self.twins()
         self.seed()
         self.report.done[4] = f"{len(self.study.documents)} documents"
 
@@ -938,6 +980,17 @@ class Corpus:
                         place = f"manifest.jsonl, arm {name}, {quota['where']}"
                         self.report.fault(4, place, got, f"{quota['documents']}")
 
+    def twins(self) -> None:
+        """Of documents whose texts are the same, all but one are told in screening.csv."""
+        same: defaultdict[str, list[str]] = defaultdict(list)
+        for doc in self.study.documents.values():
+            if doc.stated["canonical_sha256"] is not None:
+                same[doc.stated["canonical_sha256"]].append(doc.id)
+        for names in filter(lambda names: len(names) > 1, same.values()):
+            told = [name for name in names if {("duplicate-bytes", name), ("duplicate-text", name)} & self.told]
+            if len(told) < len(names) - 1:
+                self.report.fault(4, "screening.csv", f"nothing of {names}", "a finding for all but one of them")
+
     def seed(self) -> None:
         """The seed is the promised one; every document gets its position in the order of the scan."""
         with self.report.guard(4, "seed.json"):
@@ -994,6 +1047,14 @@ class Asked:
         self.skipped: str | None = None
         self.open: dict[int, str] = {}  # attempts that nothing answers, and when they were sent
         self.readings: dict[tuple[bool, str | None], dict[str, Any]] = {}  # by (failed, version)
+
+
+def spelled(body: bytes) -> dict[str, str]:
+    """The one way in which evidence holds a raw answer."""
+    try:
+        return {"encoding": "utf-8", "body": body.decode()}
+    except UnicodeDecodeError:
+        return {"encoding": "base64", "body": base64.b64encode(body).decode()}
 
 
 class Scan:
@@ -1078,6 +1139,7 @@ class Scan:
             if doc.position <= self.position or doc.position % self.shard[1] != self.shard[0] - 1:
                 self.report.fault(4, place, f"{doc.id} sent here", "the order that follows from seed.json")
             self.position = doc.position
+        self.when(entry["at"], place)
         asked.sents += 1
         if asked.readings or asked.skipped is not None:
             self.report.fault(5, place, f"{doc.id} sent again", "nothing sent after a reading or a skip")
@@ -1110,8 +1172,8 @@ class Scan:
         if scanned and asked.open.pop(entry["attempt"], None) is None:
             self.report.fault(5, place, f"no sent line for attempt {entry['attempt']} of {doc.id}", "one before it")
         for time in (entry["sent_at"], entry["got_at"]):
-            if scanned and time is not None and not self.window[0] <= time[:10] <= self.window[1]:
-                self.report.fault(5, place, f"scanned {time}", "a day from {} to {}".format(*self.window))
+            if scanned and time is not None:
+                self.when(time, place)
         body = self.body(entry, doc, place)
         self.extraction(entry, doc, body, place)
         key = (state == "failed", None if state == "failed" else version)
@@ -1122,7 +1184,23 @@ class Scan:
         if state == "answered":
             self.versions[version] = ""  # known when all are read
             promised, got_at = self.study.seals["promise"]["sealed_at"], entry["got_at"]
-            self.study.retrospective |= got_at is None or moment(got_at) < moment(promised)
+            late = got_at is None or moment(got_at) < moment(promised)
+            stamped = self.study.stamped.get("promise")
+            if not late and stamped and early(moment(got_at), stamped):
+                self.report.fault(5, place, f"answered {got_at}", f"after the promise, stamped {stamped}")
+            self.study.retrospective |= late
+
+    def when(self, time: str, place: str) -> None:
+        """A scan happens in the promised days, after the freeze and before the evidence is sealed."""
+        seals = self.study.seals
+        if not self.window[0] <= time[:10] <= self.window[1]:
+            self.report.fault(5, place, f"scanned {time}", "a day from {} to {}".format(*self.window))
+        if "corpus" in seals and moment(time) < moment(seals["corpus"]["sealed_at"]):
+            self.report.fault(5, place, f"scanned {time}", f"after the freeze, {seals['corpus']['sealed_at']}")
+        if "evidence" in seals and moment(time) > moment(seals["evidence"]["sealed_at"]):
+            self.report.fault(
+                5, place, f"scanned {time}", f"before the evidence seal, {seals['evidence']['sealed_at']}"
+            )
 
     def body(self, entry: dict[str, Any], doc: Doc, place: str) -> bytes | None:
         """The raw answer of a reading; None where there is none to look at."""
@@ -1137,8 +1215,8 @@ class Scan:
         body: bytes = found["body"].encode()
         if found["encoding"] == "base64":
             body = base64.b64decode(body, validate=True)
-        expected = {"encoding": "base64" if found["encoding"] == "base64" else "utf-8", "detector": self.name}
-        for field, value in (expected | {"sha256": doc.addressed(body)}).items():
+        expected = spelled(body) | {"detector": self.name, "sha256": doc.addressed(body)}
+        for field, value in expected.items():
             self.report.expect(5, f"{where} {field}", found[field], value)
         self.report.expect(5, f"{place} evidence_sha256", entry["evidence_sha256"], found["sha256"])
         return body
@@ -1161,7 +1239,7 @@ class Scan:
         if doc.sent and other != (echo is not None and sha256(echo.encode()) != doc.sent):
             got = "the text that was sent" if other else "another text"
             self.report.fault(5, place, f"{state}, the answer echoes {got}", "declined where the echo differs")
-        if state != "answered" and not other and not self.judge.call(found["score"], found["label"])[0]:
+        if state != "answered" and not other and found["displayed"] is not None:
             self.report.fault(5, place, f"{state}, but the evidence shows an answer", "a shown answer is final")
 
     def belongs(self, key: tuple[bool, str | None]) -> str | None:

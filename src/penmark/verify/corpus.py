@@ -148,7 +148,7 @@ class _Manifest:
         self.counts: Counter[str] = Counter()
         self.cells: Cells = Counter()
         self.forms, self.places = array("Q"), array("Q")
-        self.told = _told(edition)
+        self.told = _told(edition, found)
         self.last: tuple[int, str] = (-1, "")
 
     def documents(self) -> Iterator[Document]:
@@ -259,16 +259,16 @@ def _sufficient(place: str, document: Document, arm: Arm, told: set[tuple[str, s
         found.failed(place, f"{count} words", expected, _FROZEN)
 
 
-def _told(edition: study.Edition) -> set[tuple[str, str]]:
+def _told(edition: study.Edition, found: Found) -> set[tuple[str, str]]:
     """(rule, document) of each finding of screening.csv."""
-    if not edition.screening.exists():
-        return set()
-    rows = csv.reader(io.StringIO(study.read(edition.screening).decode("utf-8", "replace"), newline=""))
     try:
+        data = study.read(edition.screening)
+        rows = csv.reader(io.StringIO(data.decode("utf-8"), newline=""), strict=True)
         header = next(rows, [])
-        if not {"rule", "document"} <= set(header):
-            return set()
         rule, document = header.index("rule"), header.index("document")
-        return {(row[rule], row[document].removeprefix("'")) for row in rows if len(row) == len(header)}
-    except csv.Error:
-        return set()
+        return {(row[rule], row[document].removeprefix("'")) for row in rows}
+    except PenmarkError as error:
+        found.error(error)
+    except (csv.Error, ValueError, IndexError) as error:
+        found.failed("screening.csv", f"is no table of findings ({error})", "rule, document, …", _FROZEN)
+    return set()

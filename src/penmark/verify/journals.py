@@ -155,6 +155,9 @@ def _promised_before(place: str, first: str, sealed: Sealed, found: Found) -> No
 
 def _heads(edition: study.Edition, seals: dict[str, Seal], read: dict[str, journal.Journal], found: Found) -> None:
     """Each journal was, when it was sealed, a beginning of what it is now; at the evidence seal, all of it."""
+    closed = seals["evidence"].journals if "evidence" in seals else {}
+    for where in sorted(set(read) - set(closed)):
+        found.failed(where, "has no sealed head", "a head in seals/evidence.json", _CHANGED)
     for name, seal in seals.items():
         for where, head in sorted(seal.journals.items()):
             path = edition.journals / where.removeprefix("journal/")

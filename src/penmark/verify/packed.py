@@ -34,13 +34,19 @@ def records(path: Path, most: int) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    rest = b""
+    parts: list[bytes] = []
+    size = 0
     for piece in _expanded(path):
-        *whole, rest = (rest + piece).split(b"\n")
-        yield from whole
-        if len(rest) > study.MAX_LINE:
+        first, *more = piece.split(b"\n")
+        parts.append(first)
+        size += len(first)
+        if size > study.MAX_LINE:
             raise PenmarkError("has a line that is too long", place=str(path), remedy=_AGAIN)
-    if rest:
+        if more:
+            yield b"".join(parts)
+            yield from more[:-1]
+            parts, size = [more[-1]], len(more[-1])
+    if size:
         raise PenmarkError("ends in the middle of a line", place=str(path), remedy=_AGAIN)
 
 

@@ -14,14 +14,14 @@ from penmark.errors import PenmarkError
 from penmark.records import FORMAT, Amendment, Card, Protocol, Seal
 from penmark.verify import stamps
 from penmark.verify.found import Found
+from penmark.verify.sums import digest
 
 
 def promise(edition: study.Edition, promised: Protocol, sealed: Seal | None, trust: tokens.Trust, found: Found) -> None:
     """YAML = JSON; a card for each detector; departures recomputed; amendments announced before the promise."""
     _same(edition, promised, found)
     if sealed is not None:
-        got, remedy = (promised.study, promised.edition), "Ask the publisher which one was promised."
-        found.equal("protocol.json study", got, (sealed.study, sealed.edition), remedy)
+        _as_promised(edition, promised, sealed, found)
     known = _cards(edition, promised, found)
     _departures(edition, promised, known, found)
     _amendments(edition, promised, sealed, trust, found)
@@ -44,6 +44,19 @@ def _same(edition: study.Edition, promised: Protocol, found: Found) -> None:
             "the same protocol",
             "Ask the publisher which one was promised.",
         )
+
+
+def _as_promised(edition: study.Edition, promised: Protocol, sealed: Seal, found: Found) -> None:
+    """Protocol and cards are the files that the promise names, of its study and edition."""
+    remedy = "Ask the publisher for what was promised."
+    found.equal("protocol.json study", (promised.study, promised.edition), (sealed.study, sealed.edition), remedy)
+    for path in ("protocol.json", "protocol.yaml", *(f"detectors/{d.name}.json" for d in promised.detectors)):
+        try:
+            got = digest(edition.root / path)
+        except PenmarkError as error:
+            found.error(error)
+            continue
+        found.equal(f"{path} (promised)", f"SHA-256 {got}", f"SHA-256 {sealed.digests.get(path)}", remedy)
 
 
 def _cards(edition: study.Edition, promised: Protocol, found: Found) -> dict[str, Card]:
