@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from penmark import handwritten, plugins
 from penmark.cli import VERBS
+from penmark.records import Card
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -59,13 +61,32 @@ def test_the_readme_opens_with_the_two_commands() -> None:
     assert "make test" in first_screen
 
 
+CARD = """\
+name: wordy
+title: W
+vendor: W
+homepage: none
+ask: {by: plugin, plugin: wordy}
+answer: {score: /score, version: /version}
+scale: {meaning: length, direction: ai, low: "0", high: "1"}
+boundary: {kind: boundary, operator: ">=", value: "0.5", source: s, date: "2026-11-30"}
+display: document
+terms: {where: none, results_may_be_published: "yes"}
+facts_as_of: "2026-11-30"
+"""
+
+
 def test_the_detector_in_ten_lines_is_a_detector(tmp_path: Path) -> None:
     code = re.search(r"```python\n# wordy.py\n(.*?)```", README, re.DOTALL)
     entry = re.search(r"```toml\n# pyproject.toml\n(.*?)```", README, re.DOTALL)
+    check = re.search(r"`(from penmark.testing import check_detector; .*)`", README)
     assert code is not None
     assert entry is not None
+    assert check is not None
     assert sum(line.strip() != "" for line in code[1].splitlines()) <= 10
     (tmp_path / "wordy.py").write_text(code[1], encoding="utf-8")
+    (tmp_path / "cards").mkdir()
+    (tmp_path / "cards" / "wordy.yaml").write_text(CARD)
     info = tmp_path / "wordy-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: wordy\nVersion: 1\n", encoding="utf-8")
@@ -74,18 +95,33 @@ def test_the_detector_in_ten_lines_is_a_detector(tmp_path: Path) -> None:
     script = (
         "import sys; from penmark import plugins;"
         "print(plugins.detector('wordy')({}).read('three short words').body.decode());"
-        "print(plugins.facts(plugins.DETECTORS, 'wordy').distribution)"
+        f"print(plugins.facts(plugins.DETECTORS, 'wordy').distribution); {check[1]}; print('conforms')"
     )
     done = subprocess.run(
         [sys.executable, "-c", script],
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHONPATH": str(tmp_path)},
-        check=True,
+        cwd=tmp_path,
+        check=False,
     )
-    body, distribution = done.stdout.splitlines()
+    assert done.returncode == 0, done.stderr
+    body, distribution, conforms = done.stdout.splitlines()
     assert json.loads(body) == {"score": 0.003, "version": "1"}
-    assert distribution == "wordy"
+    assert (distribution, conforms) == ("wordy", "conforms")
+
+
+def test_the_command_line_of_the_readme_is_a_detector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = re.search(r"```yaml\n# cards/counter.yaml\nask: (.*?)\n```", README, re.DOTALL)
+    assert found is not None
+    (tmp_path / "card.yaml").write_text(CARD.replace("ask: {by: plugin, plugin: wordy}", f"ask: {found[1]}"))
+    card = handwritten.read(tmp_path / "card.yaml", Card)
+    program = "import json, sys; print(json.dumps({'score': len(sys.stdin.read()), 'asked': sys.argv[1:]}))"
+    (tmp_path / "counter.py").write_text(program)
+    monkeypatch.chdir(tmp_path)
+    assert card.ask.plugin is not None
+    said = plugins.detector(card.ask.plugin)(card.ask.options).read("four")
+    assert json.loads(said.body or b"") == {"score": 4, "asked": ["--json"]}
 
 
 def test_the_tests_that_need_real_data_say_where_it_is() -> None:

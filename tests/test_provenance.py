@@ -181,7 +181,9 @@ def test_sentences_that_are_added_or_deleted():
     ):
         held = {"splitters": ["a 1", "b 2"], "verdict": verdict, "because": "1 added", "links": links}
         value = made.model_copy(update={"sentences": Sentences.model_validate_json(json.dumps(held))})
-        document = Document(id="d", arm="X", address="0" * 64, canonical_sha256=None, words=1, characters=1, provenance=value)
+        document = Document(
+            id="d", arm="X", address="0" * 64, canonical_sha256=None, words=1, characters=1, provenance=value
+        )
         assert [lack.rule for lack in provenance.insufficient(document, arm("mixed", budget=budget))] == expected
         assert provenance.insufficient(document, arm("mixed")) == []
 

@@ -32,6 +32,18 @@ def test_openssl_agrees(tmp_path):
     (tmp_path / "data").write_bytes(b"some lines\n")
     (tmp_path / "sig").write_bytes(bytes.fromhex(signing.signature(key, b"some lines\n").decode()))
     public = ["openssl", "pkey", "-in", "key.pem", "-pubout", "-out", "public.pem"]
-    checked = ["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", "public.pem", "-rawin", "-in", "data", "-sigfile", "sig"]
+    checked = [
+        "openssl",
+        "pkeyutl",
+        "-verify",
+        "-pubin",
+        "-inkey",
+        "public.pem",
+        "-rawin",
+        "-in",
+        "data",
+        "-sigfile",
+        "sig",
+    ]
     for command in (public, checked):
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)

@@ -1,8 +1,8 @@
 """Withdrawing: text and salt are gone from every file in reach, what is not in reach is named, and nothing comes back."""
 
 import json
-import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -71,7 +71,11 @@ def test_what_was_withdrawn_does_not_come_back(place, tmp_path):
     path = tmp_path / "material" / "export.jsonl"
     told = run(place, "collect", "B", "--from", "sessions", "--path", str(path))
     assert told == "B: 1 documents (0 added, 0 updated, 1 unchanged); left out since they were withdrawn: B-1\n"
-    export(path, place.signing.read_bytes(), [session("B-1", TEXT), session("B-2", OTHER), session("B-3", f"{OTHER} And a dog.")])
+    export(
+        path,
+        place.signing.read_bytes(),
+        [session("B-1", TEXT), session("B-2", OTHER), session("B-3", f"{OTHER} And a dog.")],
+    )
     told = run(place, "collect", "B", "--from", "sessions", "--path", str(path))
     assert told == "B: 2 documents (1 added, 0 updated, 1 unchanged); left out since they were withdrawn: B-1\n"
     run(place, "screen")
@@ -116,8 +120,8 @@ def test_after_publication(place, tmp_path, capsys):
     checks = verify.check(bundle, Trust())
     assert [check for check in checks if check.state == "failed"] == []
     assert ("1 text was withdrawn by its author") in {check.got for check in checks if check.state == "not checked"}
-    alone = os.popen(f"{sys.executable} -I {bundle}/verify.py {bundle} --json").read()
-    stands = json.loads(alone)
+    alone = [sys.executable, "-I", str(bundle / "verify.py"), str(bundle), "--json"]
+    stands = json.loads(subprocess.run(alone, capture_output=True, check=True).stdout)
     assert not [check for check in stands["checks"] if check["state"] == "failed"]
     assert [check["got"] for check in stands["checks"] if "withdrawn" in check["got"]]
 

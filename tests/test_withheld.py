@@ -65,11 +65,16 @@ def test_no_published_file_holds_anything_of_a_withheld_text(tmp_path):
     salts = {value["document"]: value["salt"] for _, value in study.records(place.salts)}
     assert leaks(SECRET.encode(), salts["B-1"])  # the net holds
     files = contents(bundle)
-    assert any(b'"echo"' in data or b"An open text" in data for name, data in files.items() if name.startswith("evidence/"))
+    assert any(
+        b'"echo"' in data or b"An open text" in data for name, data in files.items() if name.startswith("evidence/")
+    )
     assert {name: found for name, data in files.items() if (found := leaks(data, salts["B-1"]))} == {}
     assert {name: found for name, data in files.items() if (found := leaks(data, salts["B-2"]))} == {}
     with tarfile.open(bundle.with_suffix(".tar")) as tar:
-        assert leaks(b"".join(tar.extractfile(one).read() for one in tar if not one.name.endswith(".gz")), salts["B-1"]) == []
+        assert (
+            leaks(b"".join(tar.extractfile(one).read() for one in tar if not one.name.endswith(".gz")), salts["B-1"])
+            == []
+        )
     for row in csv.DictReader(io.StringIO(files["tables/readings.csv"].decode())):
         if row["detector"] == "length":
             assert row["state"] == ("not_scannable" if row["document"] in ("B-1", "B-2") else "answered")
@@ -90,7 +95,9 @@ def test_nothing_depends_on_the_length_or_the_wording_of_a_withheld_text(tmp_pat
     for number, (one, other) in enumerate(texts):
         folder = tmp_path / f"{number}"
         place = promised(folder / "study", 3, "always-human", "always-ai")
-        collected(place, folder / "material", [withheld("B-1", one), withheld("B-2", other), session("B-3", "An open text.")])
+        collected(
+            place, folder / "material", [withheld("B-1", one), withheld("B-2", other), session("B-3", "An open text.")]
+        )
         made.append(contents(published(place)))
     assert made[0].keys() == made[1].keys()
     digest, time = re.compile(rb"[0-9a-f]{64}"), re.compile(rb"20\d\d-\d\d-\d\d(?:T| )\d\d:\d\d:\d\d(?:\.\d+)?")

@@ -24,7 +24,9 @@ def session(name: str, text: str, **further: Any) -> dict[str, Any]:
     value: dict[str, Any] = {"kind": "session", "id": name, "text": text, "author": f"writer of {name}"}
     value |= {"language": "en", "register": "casual", "subgroup": "native", "topic": None, "written_on": "2026-10-05"}
     value |= {"attestation": "2026-1", "adult": True, "consent": {"publish": True, "vendors": ["*"]}}
-    value |= {"history": {"sha256": canon.sha256(f"history of {name}".encode()), "operations": 900, "active_minutes": 30}}
+    value |= {
+        "history": {"sha256": canon.sha256(f"history of {name}".encode()), "operations": 900, "active_minutes": 30}
+    }
     value["history"] |= {"pauses": 4, "pastes": 0, "largest_insert_percent": 3}
     value |= {"decision": "accepted", "refused_by": [], "by": "A. Reviewer", "at": "2026-10-06T09:00:00Z"}
     return value | further
@@ -77,7 +79,8 @@ def promised(root: Path, documents: int, *detectors: str, **further: Any) -> Stu
         "seed_sha256": begun.seed_sha256,
         "signing_key": begun.signing_key,
         "arms": [
-            {"name": "A", "title": "A", "documents": 1, "evidence": {"kinds": ["archive"], "grades": ["archived"]}} | arm,
+            {"name": "A", "title": "A", "documents": 1, "evidence": {"kinds": ["archive"], "grades": ["archived"]}}
+            | arm,
             {"name": "B", "title": "B", "documents": documents, "sessions": ACCEPTANCE}
             | {"evidence": {"kinds": ["attested"], "grades": ["witnessed"]}}
             | arm,

@@ -21,10 +21,11 @@ from typing import IO
 from pydantic import ValidationError
 
 from penmark import canon, cards, protocol, study
-from penmark.errors import PenmarkError, UsageError
+from penmark.errors import Fault, FaultsError, PenmarkError, UsageError
 from penmark.records import Document, Protocol, Seal, SealedCard
 from penmark.study import Edition, Study
 
+_LOST = "Restore the journal from a copy. Its answers are not asked for a second time."
 _HEX64 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -54,6 +55,7 @@ def ground(edition: Edition, *, verb: str) -> Ground:
     for seal, needed in ((promise, "protocol.json"), (corpus, "manifest.jsonl")):
         for path in dict.fromkeys([needed, *seal.digests]):  # the next seal would notice: that is after the first question
             _as_sealed(edition, path, seal)
+    _journals_as_sealed(edition, verb)
     promised = protocol.read_sealed(edition)
     names = [detector.name for detector in promised.detectors]
     digests = {name: _as_sealed(edition, f"detectors/{name}.json", promise) for name in names}
@@ -79,10 +81,12 @@ def _seal(edition: Edition, name: str, verb: str) -> Seal:
             place=str(path),
             remedy=f"Run `penmark {command}` first{pilot}.",
         )
+    data = study.read(path, limit=study.MAX_LINE)
+    canon.decode(data, place=str(path))
     try:
-        return Seal.model_validate_json(study.read(path))
+        return Seal.model_validate_json(data)
     except ValidationError as error:
-        raise study.validated(str(path), error.errors()) from None
+        raise study.validated(str(path), error.errors(include_url=False)) from None
 
 
 def _as_sealed(edition: Edition, path: str, seal: Seal) -> str:
@@ -96,6 +100,23 @@ def _as_sealed(edition: Edition, path: str, seal: Seal) -> str:
             remedy="Restore the sealed file (from git, say); a change of rules is an amendment and binds the next edition.",
         )
     return digest
+
+
+def _journals_as_sealed(edition: Edition, verb: str) -> None:
+    """Raises FaultsError for journals that are not as they were sealed: what was lost would be asked a second time."""
+    heads = {
+        path: (name, head)
+        for name in edition.seal_names()
+        if name.startswith("heads-")
+        for path, head in _seal(edition, name, verb).journals.items()
+    }
+    faults = [
+        Fault(str(edition.root / path), f"does not hold the {head.lines} lines that {name} was sealed over", _LOST)
+        for path, (name, head) in heads.items()
+        if not study.begins(edition.root / path, head.lines, head.head)
+    ]
+    if faults:
+        raise FaultsError(faults)
 
 
 def seed(place: Study, promised: Protocol) -> bytes:

@@ -264,6 +264,15 @@ def engine(name: str) -> Callable[..., Engine]:
     return factory
 
 
+def options(given: dict[str, str], *known: str) -> dict[str, str]:
+    """``given``, which may hold the options ``known``. Raises UsageError for others: they would be promised and do nothing."""
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        takes = f"It takes: {', '.join(known)}." if known else "It takes none."
+        raise UsageError(f"the plugin has no option {', '.join(unknown)}", remedy=takes)
+    return given
+
+
 def names(group: str) -> list[str]:
     """The names of all installed plugins of a group, sorted."""
     return sorted({entry.name for entry in importlib.metadata.entry_points(group=group)})

@@ -29,6 +29,7 @@ Ask = Callable[[str, bytes], bytes]
 PATIENCE = 20.0
 """An authority has so long to answer (seconds)."""
 _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
+_RESTORE = "Restore the sealed file (from git, say)."
 _AMEND = "A change of rules is announced for a later edition: `penmark amend`."
 
 
@@ -167,7 +168,8 @@ def seal(
     """
     before = order(edition)
     name = _next(edition, kind, before)
-    _check_unchanged(edition, before, now)
+    _check_clock(edition, before, now)
+    unchanged(edition)
     value = Seal(
         kind=kind,
         study=study_name,
@@ -209,8 +211,7 @@ def _next(edition: Edition, kind: Kind, before: list[str]) -> str:
     return f"heads-{number:04d}"
 
 
-def _check_unchanged(edition: Edition, before: list[str], now: str) -> None:
-    faults: list[Fault] = []
+def _check_clock(edition: Edition, before: list[str], now: str) -> None:
     for name in before:
         earlier = read(edition, name)
         if tokens.moment(now) < tokens.moment(earlier.sealed_at):
@@ -219,13 +220,28 @@ def _check_unchanged(edition: Edition, before: list[str], now: str) -> None:
                 place=str(edition.seal(name)),
                 remedy="Set this machine's clock right and run the same command again.",
             )
-        for path, digest in earlier.digests.items():
+
+
+def unchanged(edition: Edition) -> None:
+    """Raises FaultsError for every file, journal and seal that is not as a later seal holds it."""
+    faults: list[Fault] = []
+    earlier: str | None = None
+    for name in order(edition):
+        held = read(edition, name)
+        if earlier is not None and held.previous != _digest(edition, f"seals/{earlier}.json"):
+            faults.append(Fault(str(edition.seal(earlier)), f"is not the seal that {name} was made after", _RESTORE))
+        for path, digest in held.digests.items():
             if _digest(edition, path) != digest:
-                faults.append(Fault(str(edition.root / path), f"is not the file that the {name} seal holds", _AMEND))
+                why = study.only_line_ends(edition.root / path, digest)
+                fact = f"is not the file that the {name} seal holds{why}"
+                faults.append(Fault(str(edition.root / path), fact, f"{_RESTORE} {_AMEND}"))
+        for path, head in held.journals.items():
+            if not study.begins(edition.root / path, head.lines, head.head):
+                fact = f"does not hold the {head.lines} lines that {name} was sealed over"
+                faults.append(Fault(str(edition.root / path), fact, _RESTORE))
+        earlier = name
     if faults:
-        raise FaultsError(
-            [Fault(f.place, f.fact, f"Restore the sealed file (from git, say). {f.remedy}") for f in faults]
-        )
+        raise FaultsError(faults)
 
 
 def _digest(edition: Edition, path: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from penmark import canon, cards, protocol, starting, study
+from penmark import canon, cards, protocol, signing, starting, study
 from penmark.cli import main
 from penmark.errors import UsageError
 from penmark.records import Document, SealedCard
@@ -53,7 +53,7 @@ def test_init_writes_a_study_that_status_reads(run: Run, tmp_path: Path) -> None
     assert f"Edition {tag}." in out
     assert out.endswith("Next: penmark status\n")
     assert sorted(files(root)) == [
-        ".gitattributes", ".gitignore", f"editions/{tag}/protocol.yaml", "private/seed", "study.yaml",
+        ".gitattributes", ".gitignore", f"editions/{tag}/protocol.yaml", "private/seed", "private/signing.pem", "study.yaml",
     ]  # fmt: skip
     assert files(root)[".gitignore"] == b"private/\n"
     assert files(root)[".gitattributes"] == b"* -text\n"
@@ -63,6 +63,9 @@ def test_init_writes_a_study_that_status_reads(run: Run, tmp_path: Path) -> None
     promised = protocol.load(root / "editions" / tag / "protocol.yaml")
     assert (promised.study, promised.edition) == ("my-bench", tag)
     assert promised.seed_sha256 == canon.sha256(seed.read_bytes())
+    key = root / "private" / "signing.pem"
+    assert promised.signing_key == signing.public_key(key.read_bytes())
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
     code, out, err = run("-C", root, "status")
     assert (code, err) == (0, "")
     assert out.startswith(f"my-bench, edition {tag} (follows humanflow)\n")
@@ -224,6 +227,23 @@ def test_the_next_edition_keeps_the_protocol_and_its_comments(run: Run, tmp_path
     assert "  C    1 of 15 documents, ai\n" in out
 
 
+def test_a_study_of_before_gets_a_key_with_its_next_edition(tmp_path: Path) -> None:
+    made = starting.new(tmp_path, template="small", name="s", edition="BENCH-2026-Q4", today=TODAY)
+    first = made.edition.protocol_yaml
+    assert first.read_text().count("signing_key: ") == 1
+    lines = [line for line in first.read_text().splitlines(keepends=True) if not line.startswith("signing_key")]
+    first.write_text("".join(lines))
+    made.study.signing.unlink()
+    study.write(made.edition.seal("evidence"), b"{}")
+    again = starting.following(made.study, "BENCH-2027-Q1", TODAY)
+    key = signing.public_key(made.study.signing.read_bytes())
+    assert protocol.load(again.edition.protocol_yaml).signing_key == key
+    assert made.study.signing in again.wrote
+    study.write(again.edition.seal("evidence"), b"{}")
+    third = starting.following(made.study, "BENCH-2027-Q2", TODAY)
+    assert protocol.load(third.edition.protocol_yaml).signing_key == key
+
+
 def test_the_next_edition_can_be_begun_again_after_a_crash(tmp_path: Path) -> None:
     made = starting.new(tmp_path, template="small", name="n", edition="BENCH-2026-Q4", today=TODAY)
     seed = made.study.seed.read_bytes()
@@ -333,7 +353,8 @@ def test_a_replication_takes_over_rules_cards_and_published_texts(run: Run, tmp_
     assert ours.seed_sha256 == canon.sha256(place.seed.read_bytes()) != theirs.seed_sha256
     assert ours.people[0].name == "<your name>"
     assert all(arm.source is None for arm in ours.arms)
-    kept = {"study", "edition", "title", "people", "payer", "window", "seed_sha256", "arms"}
+    assert ours.signing_key == signing.public_key(place.signing.read_bytes()) != theirs.signing_key
+    kept = {"study", "edition", "title", "people", "payer", "window", "seed_sha256", "signing_key", "arms"}
     assert ours.model_dump(exclude=kept) == theirs.model_dump(exclude=kept)
     assert [a.model_dump(exclude={"source"}) for a in ours.arms] == [
         a.model_dump(exclude={"source"}) for a in theirs.arms

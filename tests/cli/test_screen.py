@@ -46,6 +46,18 @@ def test_warnings_alone_do_not_fail(corpus, capsys):
     assert made.edition.screening.read_bytes() == kept
 
 
+def test_the_page_lies_beside_and_notes_are_counted(corpus, capsys):
+    made = corpus(corpus.arm("A", "human", 10))
+    made.collect("A", *(corpus.draft(f"{i}", f"Text {i} of some length. " * 60) for i in range(10)))
+    assert invoke(["-C", str(made.place.root), "screen"]) == 0
+    out = capsys.readouterr().out
+    assert out.endswith(" warnings, 1 notes\n")
+    assert "note profile in A: 1\n    of 10 public texts: words from 300 to 300" in out
+    page = made.edition.screening.with_suffix(".html").read_text()
+    assert "Screening of BENCH-2026-Q4" in page
+    assert "of 10 public texts: words from 300 to 300" in page
+
+
 def test_the_rules_are_told(corpus, capsys):
     assert invoke(["screen", "--rules"]) == 0
     out = capsys.readouterr().out

@@ -19,7 +19,9 @@ counts = st.lists(st.integers(0, 6), min_size=1, max_size=12)
 
 def side(name, words, units=None):
     units = units or [f"{name}{i}" for i in range(len(words))]
-    return Side(name, name, [Case(u, w, frozenset(), array("L"), array("L")) for u, w in zip(units, words, strict=True)])
+    return Side(
+        name, name, [Case(u, w, frozenset(), array("L"), array("L")) for u, w in zip(units, words, strict=True)]
+    )
 
 
 def marked(one, other):
@@ -56,7 +58,10 @@ def test_a_rule_is_not_tried_on_the_units_that_it_learned_from():
     one = side("A", [1000 + i // 4 for i in range(120)], [f"A{u}" for u in units])
     other = side("C", [2000 + i // 4 for i in range(120)], [f"C{u}" for u in units])
     assert area(*marked(one, other)).mean == 0.5
-    apart = [Side(each.name, each.arm, [case._replace(unit=f"{each.name}{n}") for n, case in enumerate(each.cases)]) for each in (one, other)]
+    apart = [
+        Side(each.name, each.arm, [case._replace(unit=f"{each.name}{n}") for n, case in enumerate(each.cases)])
+        for each in (one, other)
+    ]
     assert area(*marked(*apart)).mean > 0.95
 
 
@@ -93,7 +98,9 @@ def test_format_and_length_that_tell_arms_apart(corpus):
     made.collect(
         "C", *(corpus.draft(f"C{i}", f"Machine {i} " * (i + 200) + "end.", kind="generated") for i in range(20))
     )
-    found = {f.rule: f for f in screen(made.place, made.edition, made.protocol) if f.rule.endswith(("-contrast", "profile"))}
+    found = {
+        f.rule: f for f in screen(made.place, made.edition, made.protocol) if f.rule.endswith(("-contrast", "profile"))
+    }
     assert found["length-contrast"].message == (
         "a rule that looks only at the number of words separates A from C with AUC 1.00 (1.00 to 1.00); "
         "A is longer (620 and 420 in the middle)"
@@ -125,7 +132,10 @@ def told_of(human, machine):
         name: [vocabulary.case(f"{name}{i}", text, len(text.split())) for i, text in enumerate(texts)]
         for name, texts in (("A", human), ("C", machine))
     }
-    arms = [{"name": n, "title": n, "truth": t, "documents": 1, "headline": True, "filled": "-", "persists": True} for n, t in (("A", "human"), ("C", "ai"))]
+    arms = [
+        {"name": n, "title": n, "truth": t, "documents": 1, "headline": True, "filled": "-", "persists": True}
+        for n, t in (("A", "human"), ("C", "ai"))
+    ]
     evidence = {"kinds": ["archive"], "grades": ["archived"]}
     detector = {"name": "d", "card": "d", "surface": "local", "tier": "-", "payer": "-", "relation": "none"}
     protocol = Protocol.model_validate(
@@ -143,8 +153,13 @@ def test_topics_tell_arms_apart_and_manners_do_not():
     farms = ["orchard", "tractor", "meadow", "harvest", "stable"]
     apart = told_of(topical("A", boats, "seemed fine"), topical("C", farms, "seemed fine"))["topic-contrast"]
     assert apart.severity == "warning"
-    assert apart.message.startswith("a rule that looks only at topic words separates A from C with AUC 1.00 (1.00 to 1.00), most by A: ")
-    assert {word.strip(";") for word in apart.message.split("by A: ")[1].replace(",", "").split()} >= {"harbour", "orchard"}
+    assert apart.message.startswith(
+        "a rule that looks only at topic words separates A from C with AUC 1.00 (1.00 to 1.00), most by A: "
+    )
+    assert {word.strip(";") for word in apart.message.split("by A: ")[1].replace(",", "").split()} >= {
+        "harbour",
+        "orchard",
+    }
     # The same subjects; each arm has a manner, which a text shows once: that is no topic.
     manner = told_of(topical("A", boats, "rambled along"), topical("C", boats, "delved deeply"))
     assert "topic-contrast" not in manner or manner["topic-contrast"].severity == "note"

@@ -35,7 +35,11 @@ SENTENCES = ("sentences-changed", "sentences-unclear", "invalid-decision", "wron
 
 def test_sentences_are_recorded_and_judged(made):
     rows = {row["id"]: row["provenance"]["sentences"] for row in made.documents("C2")}
-    assert {name: row["verdict"] for name, row in rows.items()} == {"kept": "kept", "more": "changed", "split": "unclear"}
+    assert {name: row["verdict"] for name, row in rows.items()} == {
+        "kept": "kept",
+        "more": "changed",
+        "split": "unclear",
+    }
     assert rows["split"]["because"] == "1 split"
     links = rows["split"]["links"]
     assert [link["kind"] for link in links] == ["kept", "split", "kept"]

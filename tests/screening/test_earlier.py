@@ -22,7 +22,9 @@ def closed(made, tag="BENCH-2026-Q3"):
     """The study's corpus, frozen as the edition ``tag`` of before."""
     edition = study.Edition(made.place.root / "editions" / tag)
     study.write(edition.seal("promise"), b"{}")
-    promised = Protocol.model_validate_json(made.protocol.model_copy(update={"edition": tag}).model_dump_json(by_alias=True))
+    promised = Protocol.model_validate_json(
+        made.protocol.model_copy(update={"edition": tag}).model_dump_json(by_alias=True)
+    )
     manifest.freeze(made.place, edition, promised)
     study.write(edition.seal("corpus"), b"{}")
     return edition
@@ -35,7 +37,11 @@ def seen(made):
 
 def test_texts_of_an_earlier_edition(corpus):
     made = corpus(corpus.arm("C", "ai", 2, persists=False))
-    made.collect("C", corpus.draft("old1", LONG.format("alas"), kind="generated"), corpus.draft("old2", "Fine.", kind="generated"))
+    made.collect(
+        "C",
+        corpus.draft("old1", LONG.format("alas"), kind="generated"),
+        corpus.draft("old2", "Fine.", kind="generated"),
+    )
     closed(made)
     made.collect(
         "C",
@@ -51,7 +57,10 @@ def test_texts_of_an_earlier_edition(corpus):
 def test_documents_that_persist_are_not_their_own_copies(corpus):
     made = corpus(corpus.arm("A", "human", 1), corpus.arm("B", "human", 1))
     made.collect("A", corpus.draft("a", LONG.format("alas")))
-    made.collect("B", corpus.draft("b", "A secret text about the lighthouse and its keeper, who is old.", publish="no", **ATTESTED))
+    made.collect(
+        "B",
+        corpus.draft("b", "A secret text about the lighthouse and its keeper, who is old.", publish="no", **ATTESTED),
+    )
     closed(made)
     assert seen(made) == []
 

@@ -354,10 +354,15 @@ def test_the_real_study_brings_up_its_flaws(shared, corpus):
     assert "AUC 0.8" in told["length-contrast", "all human arms", "all AI arms"].message
     assert "AUC 0.96" in told["length-contrast", "CollegeEssay_real_70", "CollegeEssay_gpt3_31"].message
     # The titles of one arm of abstracts were given to the model that wrote the other; essays and abstracts share none.
-    matched, apart = (told["topic-contrast", "CS224N_real_145", other] for other in ("CS224N_gpt3_145", "CollegeEssay_gpt3_31"))
+    matched, apart = (
+        told["topic-contrast", "CS224N_real_145", other] for other in ("CS224N_gpt3_145", "CollegeEssay_gpt3_31")
+    )
     assert "AUC 0.6" in matched.message
     assert "AUC 1.00" in apart.message
-    assert [f.document for f in of(found, "contact-details")] == ["HewlettStudentEssay_real_88-004", "CS224N_real_145-071"]
+    assert [f.document for f in of(found, "contact-details")] == [
+        "HewlettStudentEssay_real_88-004",
+        "CS224N_real_145-071",
+    ]
     assert not of(found, "seen-before")
     assert not of(found, "not-screened")
     (prompts,) = (f for f in of(found, "repeated-unit") if f.arm == "CollegeEssay_gpt3_31")

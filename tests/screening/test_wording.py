@@ -2,7 +2,7 @@
 
 import pytest
 
-from penmark.screening.wording import characters, remarks
+from penmark.screening.wording import characters, echo, remarks
 
 
 def rules(text: str, truth: str = "human") -> set[str]:
@@ -103,3 +103,66 @@ def test_long_odd_texts_take_no_square_time():
     """Each of these once took minutes in a rule that looked back."""
     for unit in ("<a", "[", "**", "# ", "@CAPS", "I am ", "\u200b", "as an ai ", "&lt;", "Â£"):
         rules(unit * 200_000, "ai")
+
+
+@pytest.mark.parametrize(
+    ("text", "scripts"),
+    [
+        ("gr\u03bfund", "Greek"),
+        ("the\u03bf", "Greek"),
+        ("p\u0430yp\u03bfl", "Cyrillic and Greek"),
+        ("h\u0578use", "Armenian"),
+    ],
+)
+def test_letters_that_look_alike_in_one_word(text, scripts):
+    [remark] = [r for r in characters(f"A {text}.") if r.rule == "mixed-scripts"]
+    assert remark.message == f"Latin and {scripts} letters stand in one word"
+
+
+@pytest.mark.parametrize(
+    "text", ["5 \u03bcm and \u0394E, NF-\u03baB, \u03b2-blocker", "Привет, world", "\u03b1\u03b2\u03b3 abc"]
+)
+def test_letters_that_belong_there(text):
+    assert not [r for r in characters(text) if r.rule == "mixed-scripts"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A <b>bold</b> word.",
+        "One\n\n---\n\nTwo.",
+        "| a | b |\n|---|---|",
+        "See [[Main page]] there.",
+        "== Heading ==\nText.",
+        "{{stub}} text.",
+        "A <!-- hidden --> word.",
+        "Caf&#233; time.",
+        "The \\cite{x} says.",
+        "![a](https://example.org/a.png)",
+    ],
+)
+def test_marks_of_markup(text):
+    assert [r.rule for r in remarks(text, "human") if r.rule == "markup"] == ["markup"]
+
+
+@pytest.mark.parametrize(
+    "text", ["A < b and c > d.", "x = y == z.", "1 - 2 - 3 - 4.", "He said: a|b.", "A [note] (here)."]
+)
+def test_what_is_no_markup(text):
+    assert not [r for r in remarks(text, "human") if r.rule == "markup"]
+
+
+def test_an_echo_of_the_prompt():
+    prompt = "Write an essay about the old harbour of our town, in about 400 words."
+    told = list(echo("Write an essay about the old harbour of our town: here it is.", prompt))
+    assert [(r.rule, r.message) for r in told] == [("prompt-echo", "begins with 8 words in a row of its prompt")]
+    assert list(echo("The old harbour of our town has seen better days.", prompt)) == []
+    assert list(echo("Tell me more, he said.", "Tell me more")) != []
+    assert list(echo("Hi there, friend of mine.", "Hi")) == []
+    # A text that was asked to be rewritten stands in the prompt, and may stand in the answer.
+    long = (
+        "Polish this text for me, please, and keep what it says. "
+        + "word " * 90
+        + "the sea was calm and grey that day, all said"
+    )
+    assert list(echo("The sea was calm and grey that day, all said so.", long)) == []

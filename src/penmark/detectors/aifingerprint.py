@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import unicodedata
 
+from penmark import plugins
 from penmark.detectors import facts
 from penmark.plugins import Answer
 
@@ -16,7 +17,7 @@ class AIFingerprint:
     """0 to 100; the package gives labels for bands of 20."""
 
     def __init__(self, options: dict[str, str]) -> None:
-        facts.options(options)
+        plugins.options(options)
         module, self.version = facts.load(
             "aifingerprint", "aifingerprint", "Install it with `pip install 'penmark[detectors]'`."
         )

@@ -25,8 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from penmark import cards
-from penmark.detectors import facts
+from penmark import cards, plugins
 from penmark.detectors.hiding import Hiding
 from penmark.errors import PenmarkError, UsageError
 from penmark.plugins import Answer, Declined, UnansweredError
@@ -43,7 +42,7 @@ class Command:
     """May be used by several threads. Raises UsageError for options that do not fit, and for another program than promised."""
 
     def __init__(self, options: dict[str, str]) -> None:
-        given = facts.options(options, "argv", "timeout", "limit", "environment", "sha256")
+        given = plugins.options(options, "argv", "timeout", "limit", "environment", "sha256")
         self._argv, digest = _program(given.get("argv", ""))
         wanted = given.get("sha256", digest)
         if wanted != digest:

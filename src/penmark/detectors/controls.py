@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 
+from penmark import plugins
 from penmark import text as texts
 from penmark.detectors import facts
 from penmark.plugins import Answer
@@ -24,7 +25,7 @@ class AlwaysHuman:
     label = "human"
 
     def __init__(self, options: dict[str, str]) -> None:
-        facts.options(options)
+        plugins.options(options)
 
     def read(self, text: str) -> Answer:
         """The same verdict for every text."""
@@ -43,7 +44,7 @@ class Coin:
     version = "1"
 
     def __init__(self, options: dict[str, str]) -> None:
-        self._seed = facts.options(options, "seed").get("seed", "").encode()
+        self._seed = plugins.options(options, "seed").get("seed", "").encode()
 
     def read(self, text: str) -> Answer:
         """Six decimals, from the first 8 bytes of HMAC-SHA-256(seed, text in UTF-8)."""
@@ -59,7 +60,7 @@ class Length:
     version = texts.WORD_RULE
 
     def __init__(self, options: dict[str, str]) -> None:
-        facts.options(options)
+        plugins.options(options)
 
     def read(self, text: str) -> Answer:
         """The number of words by penmark's one rule."""

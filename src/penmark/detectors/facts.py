@@ -16,7 +16,7 @@ import zlib
 from decimal import Decimal
 from typing import Any
 
-from penmark.errors import ServiceError, UsageError
+from penmark.errors import ServiceError
 
 
 def load(module: str, distribution: str, remedy: str) -> tuple[Any, str]:
@@ -29,15 +29,6 @@ def load(module: str, distribution: str, remedy: str) -> tuple[Any, str]:
         return importlib.import_module(module), version
     except (importlib.metadata.PackageNotFoundError, ModuleNotFoundError):
         raise ServiceError(f"the package {distribution} is not installed", remedy=remedy) from None
-
-
-def options(given: dict[str, str], *known: str) -> dict[str, str]:
-    """``given``, which may hold the options ``known``. Raises UsageError for others."""
-    unknown = sorted(set(given) - set(known))
-    if unknown:
-        takes = f"It takes: {', '.join(known)}." if known else "It takes none."
-        raise UsageError(f"the detector has no option {', '.join(unknown)}", remedy=takes)
-    return given
 
 
 def body(answer: dict[str, Any]) -> bytes:

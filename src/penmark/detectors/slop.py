@@ -11,6 +11,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
+from penmark import plugins
 from penmark.detectors import facts
 from penmark.errors import ServiceError
 from penmark.plugins import Answer, Declined
@@ -22,7 +23,7 @@ class IsItSlop:
     """P(AI) in [0, 1], and the package's own verdict at its own threshold."""
 
     def __init__(self, options: dict[str, str]) -> None:
-        facts.options(options)
+        plugins.options(options)
         module, self.version = _load()
         self._ask = module.is_this_slop
         # The model is inside this binary, so its digest says which model answered.

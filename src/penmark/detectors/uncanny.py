@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from penmark import plugins
 from penmark.detectors import facts
 from penmark.plugins import Answer
 
@@ -18,7 +19,7 @@ class Uncanny:
     """A number in [0, 1]; the package says 0.0 = human, 1.0 = AI."""
 
     def __init__(self, options: dict[str, str]) -> None:
-        facts.options(options)
+        plugins.options(options)
         remedy = "Install it with `pip install 'penmark[detectors]'`."
         ensemble, self.version = facts.load("uncanny.ensemble", "k-uncanny", remedy)
         compression = importlib.import_module(COMPRESSION)

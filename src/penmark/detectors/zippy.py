@@ -6,6 +6,7 @@ processes for every longer text and gives other numbers: what is asked here is s
 
 from __future__ import annotations
 
+from penmark import plugins
 from penmark.detectors import facts
 from penmark.plugins import Answer, Declined
 
@@ -14,7 +15,7 @@ class Zippy:
     """Higher than zero: the text compresses better after AI text than the AI text itself does."""
 
     def __init__(self, options: dict[str, str]) -> None:
-        facts.options(options)
+        plugins.options(options)
         module, self.version = facts.load(
             "zippy.zippy", "thinkst-zippy", "Install it with `pip install 'penmark[detectors]'`."
         )

@@ -147,7 +147,12 @@ class VendorAsking:
                 with contextlib.suppress(ServiceError):  # a disk that is full: the answer may come all the same
                     self._jobs.append(job_line(pair.document, pair.attempt, job))
 
-        return self.engine.ask(question.text, self._called(pair.document), noted)
+        try:
+            return self.engine.ask(question.text, self._called(pair.document), noted)
+        finally:
+            if self._thread.paid:
+                self.pace.give_back()
+                self._thread.paid = False
 
     def close(self) -> None:
         """Close the connections."""
@@ -163,10 +168,11 @@ class VendorAsking:
 
     def _turn(self, step: str) -> None:
         self.stirred()
-        if step == "send" and getattr(self._thread, "paid", False):
-            self._thread.paid = False
-        elif not self.pace.turn(self._wait):
+        taken = step == "send" and getattr(self._thread, "paid", False)
+        if not self.pace.turn(self._wait, taken=taken):
             raise UnsentError("the scan was stopped", again=True)
+        if taken:
+            self._thread.paid = False
         self.stirred()
 
 

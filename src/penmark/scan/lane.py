@@ -210,8 +210,7 @@ class Lane:
             return questions
         back = self._crew.take_back()
         self._lines += [not_sent(question, self._clock.now()) for question in back if question.item.job is None]
-        for question in (*questions, *back):
-            self._work.refund(question.item)
+        self._work.give_back([*questions, *back])
         return []
 
     # --- what came ---

@@ -36,34 +36,48 @@ class Pace:
         self._clock, self._lock = clock, threading.Lock()
         self._tokens, self._filled, self._closed = self._room, clock(), 0.0
         self._left: deque[float] = deque()  # when the requests of the last span left
+        self._taken = 0  # places of requests that have not left yet
 
     def free(self) -> int:
-        """How many requests may leave now."""
+        """For how many requests a place may be taken now."""
         with self._lock:
             return self._free(self._clock())
 
     def take(self, count: int = 1) -> None:
-        """So many leave."""
+        """Take places for so many requests, which leave with ``turn(…, taken=True)``."""
         with self._lock:
-            self._take(self._clock(), count)
+            if self.limited:
+                self._free(self._clock())
+                self._tokens -= count
+                self._taken += count
+
+    def give_back(self, count: int = 1) -> None:
+        """So many requests will not leave after all."""
+        with self._lock:
+            if self.limited:
+                self._tokens = min(self._room, self._tokens + count)
+                self._taken -= count
 
     def delay(self) -> float:
-        """Seconds until a request may leave; 0.0: now."""
+        """Seconds until a place may be free; 0.0: now."""
         with self._lock:
-            return self._delay(self._clock())
+            now = self._clock()
+            return 0.0 if self._free(now) > 0 else self._delay(now)
 
     def close(self, seconds: float) -> None:
         """Let nothing leave for so long."""
         with self._lock:
             self._closed = max(self._closed, self._clock() + seconds)
 
-    def turn(self, wait: Callable[[float], bool]) -> bool:
-        """Wait until a request may leave, and let it; False where ``wait`` says that the waiting is to end."""
+    def turn(self, wait: Callable[[float], bool], *, taken: bool = False) -> bool:
+        """Wait until a request may leave, and let it; False where ``wait`` says that the waiting is to end.
+
+        ``taken``: it has its place. That is not enough: others may have been held up on their way, and leave now.
+        """
         while True:
             with self._lock:
                 now = self._clock()
-                if self._free(now) > 0:
-                    self._take(now, 1)
+                if self._leaves(now, taken):
                     return True
                 seconds = self._delay(now)
             if wait(min(1.0, seconds)):
@@ -76,22 +90,32 @@ class Pace:
             return NO_LIMIT
         self._tokens = min(self._room, self._tokens + (now - self._filled) * self._rate)
         self._filled = now
+        return min(int(self._tokens + _TRIFLE), self._most - self._lately(now) - self._taken)
+
+    def _lately(self, now: float) -> int:
+        """How many requests left in the span that ends now."""
         while self._left and self._left[0] <= now - self._span:
             self._left.popleft()
-        return min(int(self._tokens + _TRIFLE), self._most - len(self._left))
+        return len(self._left)
 
-    def _take(self, now: float, count: int) -> None:
-        if self.limited:
-            self._free(now)
-            self._tokens -= count
-            self._left.extend([now] * count)
+    def _leaves(self, now: float, taken: bool) -> bool:
+        if now < self._closed or (self.limited and self._lately(now) >= self._most):
+            return False
+        if not self.limited:
+            return True
+        if taken:
+            self._taken -= 1
+        elif self._free(now) > 0:
+            self._tokens -= 1
+        else:
+            return False
+        self._left.append(now)
+        return True
 
     def _delay(self, now: float) -> float:
-        if self._free(now) > 0:
-            return 0.0
         waits = [self._closed - now]
         if self.limited:
             waits.append((1 - self._tokens) / self._rate)
-            if len(self._left) >= self._most:
+            if self._lately(now) >= self._most:
                 waits.append(self._left[0] + self._span - now)
         return max(0.001, *waits)

@@ -14,7 +14,7 @@ from decimal import Decimal
 
 from penmark import canon, cards, errors, frozen, provenance
 from penmark.cards import requests
-from penmark.errors import UsageError
+from penmark.errors import PenmarkError, UsageError
 from penmark.frozen import Documents, Ground, Texts
 from penmark.records import Detector, Document, Price, Protocol, SealedCard
 from penmark.scan import notes, purse, standing
@@ -57,8 +57,11 @@ class Sizes:
         words, characters = self._counts[2 * position], self._counts[2 * position + 1]
         if words < 0:
             assert self.texts is not None
-            with contextlib.closing(self.texts()) as opened:
-                text = opened.text(position)
+            try:
+                with contextlib.closing(self.texts()) as opened:
+                    text = opened.text(position)
+            except PenmarkError:
+                text = ""  # withdrawn since; what it cost is not known any more
             words, characters = count(text), len(text)
             self._counts[2 * position : 2 * position + 2] = array("l", (words, characters))
         return words, characters
@@ -87,6 +90,8 @@ class Plan:
             before = part.standing.open.get(position)
             if before is None:
                 yield Item(position, 1, part.skips.get(position))
+            elif position in part.skips:
+                continue  # withdrawn after it was sent
             elif before.unused:
                 yield Item(position, before.attempt)
             elif (job := self._job(part, position)) is not None:
@@ -122,6 +127,7 @@ class Plan:
     def counts(self, part: Part) -> dict[str, int]:
         """How many documents of the shard are in which state; the numbers other than ``documents`` add up to it."""
         to_do = Counter("to_ask" if item.skip is None else "not_scannable" for item in self.items(part))
+        to_do["not_scannable"] += sum(p in part.skips and o.failed for p, o in part.standing.open.items())
         stood = part.standing.counts
         return {
             "documents": len(self.order),
@@ -156,15 +162,16 @@ def make(place: Study, ground: Ground, names: Iterable[str], shard: str = "1/1")
     chosen = {name: (ground.protocol.detector(name), ground.cards[name]) for name in names}
     skips: dict[str, dict[int, str]] = {name: {} for name in chosen}
     gone = provenance.withdrawn(place)
+    tariffs = {name: purse.tariff(sealed.card) for name, (_, sealed) in chosen.items()}
+    sizes = Sizes(any(tariff is not None for tariff in tariffs.values()))
 
     def see(position: int, document: Document) -> None:
+        sizes.add(document)
         for name, (_, sealed) in chosen.items():
             reason = provenance.WITHDRAWN if document.id in gone else cards.not_scannable(sealed.card, document)
             if reason is not None:
                 skips[name][position] = reason
 
-    tariffs = {name: purse.tariff(sealed.card) for name, (_, sealed) in chosen.items()}
-    sizes = Sizes(any(tariff is not None for tariff in tariffs.values()))
     documents = frozen.documents(ground, see)
     sizes.texts = lambda: Texts(place, documents)
     ranks = [canon.rank(seed, "scan", name) for name in documents.ids]

@@ -68,13 +68,13 @@ class Work:
         self._promised, self._material, self._pace, self._clock = promised, material, pace, clock
         self._money, self._folder = money, folder
         self._again: list[tuple[float, Item]] = []  # when, by the clock that only goes forward, and what
-        self._held: Item | None = None  # taken, and not yet permitted
+        self._held: list[Item] = []  # picked, and not yet permitted; the last one goes first
         self._exhausted = self._cut = False
 
     @property
     def done(self) -> bool:
         """Whether all was taken."""
-        return self._exhausted and self._held is None and not self._again
+        return self._exhausted and not self._held and not self._again
 
     def later(self, due: float, item: Item) -> None:
         """Take ``item`` again from ``due`` on."""
@@ -85,7 +85,7 @@ class Work:
         if self._cut:
             return 0.0
         waits = [due - time.monotonic() for due, _ in self._again]
-        if self._held is not None and room > 0 and (pace := self._pace.delay()) > 0:
+        if self._held and room > 0 and (pace := self._pace.delay()) > 0:
             waits.append(pace)
         return max(0.0, min(waits)) if waits and room > 0 else None
 
@@ -106,7 +106,7 @@ class Work:
                 permitted = False
                 ends = None if waiting or taken.questions else self._broke(item)
             if not permitted:
-                self._held = item
+                self._held.append(item)
                 taken = taken._replace(ends=ends)
                 break
             try:
@@ -129,14 +129,19 @@ class Work:
         """It was not asked after all."""
         self.settle(item, "no" if item.job is None else "maybe")
 
+    def give_back(self, questions: list[Question]) -> None:
+        """They were not asked after all."""
+        for question in questions:
+            self.refund(question.item)
+        self._pace.give_back(sum(question.item.job is None for question in questions))
+
     def _pick(self) -> Item | None:
         due = min(self._again, key=lambda each: each[0], default=None)
         if due is not None and due[0] <= time.monotonic():
             self._again.remove(due)
             return due[1]
-        held, self._held = self._held, None
-        if held is not None:
-            return held
+        if self._held:
+            return self._held.pop()
         item = next(self.items, None)
         self._exhausted = item is None
         return item

@@ -1049,14 +1049,6 @@ class Asked:
         self.readings: dict[tuple[bool, str | None], dict[str, Any]] = {}  # by (failed, version)
 
 
-def spelled(body: bytes) -> dict[str, str]:
-    """The one way in which evidence holds a raw answer."""
-    try:
-        return {"encoding": "utf-8", "body": body.decode()}
-    except UnicodeDecodeError:
-        return {"encoding": "base64", "body": base64.b64encode(body).decode()}
-
-
 class Scan:
     """One detector: its journals and its evidence side by side, then the state of each of its pairs."""
 
@@ -1215,7 +1207,9 @@ class Scan:
         body: bytes = found["body"].encode()
         if found["encoding"] == "base64":
             body = base64.b64decode(body, validate=True)
-        expected = spelled(body) | {"detector": self.name, "sha256": doc.addressed(body)}
+            self.report.expect(5, f"{where} body", base64.b64encode(body).decode(), found["body"])
+        encoding = "base64" if found["encoding"] == "base64" else "utf-8"
+        expected = {"encoding": encoding, "detector": self.name, "sha256": doc.addressed(body)}
         for field, value in expected.items():
             self.report.expect(5, f"{where} {field}", found[field], value)
         self.report.expect(5, f"{place} evidence_sha256", entry["evidence_sha256"], found["sha256"])

@@ -11,6 +11,8 @@ from typing import Any
 
 from penmark.errors import Fault, FaultsError
 
+RESTORE = "What penmark wrote is not edited by hand: restore the file from where it came."
+
 _DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\Z")
 
 
@@ -32,7 +34,7 @@ def csv_bytes(header: Iterable[str], rows: Iterable[Iterable[str | int | None]])
     return ("\n".join(out) + "\n").encode()
 
 
-def validated(place: str, errors: Iterable[Any]) -> FaultsError:
+def validated(place: str, errors: Iterable[Any], remedy: str = RESTORE) -> FaultsError:
     """The faults that a record's validation found, each with the place of its field. ``errors``: pydantic's list."""
     faults = []
     for error in errors:
@@ -40,5 +42,5 @@ def validated(place: str, errors: Iterable[Any]) -> FaultsError:
         given = error.get("input")
         shown = f" (given: {given!r})" if isinstance(given, str | int) and error["type"] != "missing" else ""
         fact = error["msg"].removeprefix("Value error, ")
-        faults.append(Fault(f"{place}: {where}" if where else place, f"{fact}{shown}"))
+        faults.append(Fault(f"{place}: {where}" if where else place, f"{fact}{shown}", remedy))
     return FaultsError(faults)

@@ -96,6 +96,18 @@ def blocks(path: Path, size: int) -> Iterator[bytes]:
         raise PenmarkError(reason(error), place=str(path), remedy=remedy(error)) from None
 
 
+def begins(path: Path, count: int, digest: str) -> bool:
+    """True where the ``count``-th line of a file is whole and has this SHA-256. In a file of chained lines, all before
+    it stand then as well. False where the file is missing; raises PenmarkError for a line longer than MAX_LINE."""
+    left = count
+    for block in blocks(path, 2**20) if path.exists() else ():
+        ends = block.count(b"\n")
+        if ends >= left:
+            return canon.sha256(block.split(b"\n", left)[left - 1]) == digest
+        left -= ends
+    return False
+
+
 def records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Number and object of each canonical line of a JSONL file."""
     for number, line in lines(path):
@@ -103,6 +115,14 @@ def records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if not isinstance(value, dict):
             raise PenmarkError("is not a JSON object", place=f"{path}:{number}")
         yield number, value
+
+
+def only_line_ends(path: Path, digest: str) -> str:
+    """What to add to "is another file" where it would have this SHA-256 with LF or with CRLF line ends; else nothing."""
+    try:
+        return canon.only_line_ends(read(path, limit=MAX_LINE), lambda raw: canon.sha256(raw) == digest)
+    except PenmarkError:
+        return ""
 
 
 def _open(path: Path) -> IO[bytes]:

@@ -18,7 +18,10 @@ from penmark.records import Card
 from penmark.testing import apart
 from penmark.testing.apart import IMPORT, PATIENCE, Nonconforming, Ran
 
-UNUSUAL = "\ufeffOne caf\u00e9, one cafe\u0301.\r\n\r\n\u201cNo\u201d \u2014 she wrote: \u05d0\u05d1 \U0001f58b\ufe0f\u200d\t<b>&amp;</b> {text} %s \\n"
+UNUSUAL = (
+    "\ufeffOne caf\u00e9, one cafe\u0301.\r\n\r\n\u201cNo\u201d \u2014 she wrote: \u05d0\u05d1 \U0001f58b\ufe0f\u200d\t"
+    "<b>&amp;</b> {text} %s \\n"
+)
 Texts = list[tuple[str, str]]
 
 
@@ -74,10 +77,10 @@ def made_well(place: str, told: Mapping[str, Any], import_seconds: float) -> lis
         found.append(Fault(place, f"cannot be made with these options: {made}", "Give the options that it needs."))
     unknown = told.get("unknown", "refused")
     if unknown == "made":
-        remedy = "Raise penmark.errors.UsageError: a mistyped option would be promised, sealed, and have no effect."
+        remedy = "penmark.plugins.options(options, …) refuses it: it would be promised, sealed, and have no effect."
         found.append(Fault(place, "accepts an option that it does not know", remedy))
     elif not unknown.startswith("refused"):
-        remedy = "Raise penmark.errors.UsageError, with what it takes."
+        remedy = "penmark.plugins.options(options, …) raises the UsageError that says what it takes."
         found.append(Fault(place, f"breaks on an option that it does not know: {unknown}", remedy))
     return found
 

@@ -157,6 +157,9 @@ def source(spec: dict[str, Any]) -> dict[str, Any]:
         return told
     told["first"] = _gathered(plugin, spec["arm"])
     told["again"] = _gathered(factory(dict(spec["options"])), spec["arm"])
+    if told["unknown"] == "made":  # an option may be a column or a constant: then the drafts, or a fault, tell of it
+        with_it = _gathered(factory({**spec["options"], UNKNOWN: "1"}), spec["arm"])
+        told["unknown"] = "made" if with_it == told["again"] else "refused: what it yields tells"
     return told
 
 

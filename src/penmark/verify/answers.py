@@ -6,6 +6,7 @@ journal on trust where the raw answer is there.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import re
 from collections.abc import Iterator
@@ -123,9 +124,9 @@ def _kept(edition: study.Edition, name: str, found: Found) -> Iterator[evidence.
             for line, value in packed.records(path, evidence.MAX_LINES):
                 where = f"{place}:{line}"
                 one = evidence.parse(value, place=where)
-                if one.detector != name or evidence.line(one) != value:
-                    got = f"an answer of {one.detector}, encoded as {value['encoding']}"
-                    found.failed(where, got, f"of {name}: the text where it is UTF-8, else base64", _CHANGED)
+                found.equal(f"{where} detector", one.detector, name, _CHANGED)
+                if value["encoding"] == "base64":  # bits that no reader sees could differ
+                    found.equal(f"{where} body", value["body"], base64.b64encode(one.body).decode(), _CHANGED)
                 yield one
         except PenmarkError as error:
             found.error(error)
