@@ -217,10 +217,11 @@ def _scan(place: Study, documents: int) -> Cost:
         if len(memory) == 0 and lane.tally.answered > documents // 5:
             memory.append(_memory())
 
-    wall, cpu = time.monotonic(), time.process_time()
+    cpu = time.process_time()
     limits = Limits(paces={VENDOR: Pace(requests=PERMITTED, seconds=1)})
     budgets = {VENDOR: Decimal(10**9)}
     with opening.opened(place, place.edition(), [], budgets=budgets, limits=limits) as scan:
+        wall = time.monotonic()
         [ended] = scan.run(tell)
     taken, used, late = time.monotonic() - wall, time.process_time() - cpu, _memory()
     first = canon.sha256(study.read(place.edition().seal("corpus")))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
@@ -128,20 +127,3 @@ def test_the_tests_that_need_real_data_say_where_it_is() -> None:
     if not SHARED.is_dir():
         pytest.skip(f"no real data at {SHARED}")
     assert (SHARED / "data" / "liang2023").is_dir()
-
-
-def liang_table(rates: Path) -> str:
-    """The README's table from the example's rates.csv: TOEFL essays and native eighth graders, per detector."""
-    with rates.open(encoding="utf-8", newline="") as file:
-        rows = [r for r in csv.DictReader(file) if r["slice_by"] == ""]
-    cells = {(r["detector"], r["arm"]): r for r in rows}
-    arms = {"TOEFL_real_91": "91 TOEFL essays by non-native writers", "HewlettStudentEssay_real_88": "88 essays by US eighth graders"}
-    lines = ["| detector | " + " | ".join(arms.values()) + " |", "|---|---|---|"]
-    for detector in sorted({r["detector"] for r in rows}):
-        shown = []
-        for arm in arms:
-            r = cells[detector, arm]
-            rate, low, high = (f"{100 * float(r[c]):.1f}" for c in ("rate", "low", "high"))
-            shown.append(f"{r['k']} of {r['n']} = {rate} % [{low}, {high}]")
-        lines.append(f"| {detector} | " + " | ".join(shown) + " |")
-    return "\n".join(lines)

@@ -89,7 +89,8 @@ def test_what_comes_later_holds_what_came_before(edition: Edition) -> None:
     seal(edition, "promise")
     announced = Announcement(url="https://example.org/p", capture="https://archive.example/p", captured_at=NOW)
     sealing.seal(edition, "corpus", "tiny", [FILES["corpus"]], announced=announced, authorities=(), now=NOW)
-    heads = {"length.jsonl": Head(lines=3, head="0" * 64)}
+    (edition.root / "length.jsonl").write_bytes(b"one\ntwo\nthree\n")
+    heads = {"length.jsonl": Head(lines=3, head=canon.sha256(b"three"))}
     sealing.seal(edition, "heads", "tiny", [], journals=heads, authorities=(), now=LATER)
     seal(edition, "heads", now=LATER)
     seal(edition, "evidence", now=LATER)
@@ -99,6 +100,24 @@ def test_what_comes_later_holds_what_came_before(edition: Edition) -> None:
     assert sealing.read(edition, "heads-0001").journals == heads
     for before, name in itertools.pairwise(names):
         assert sealing.read(edition, name).previous == canon.sha256(edition.seal(before).read_bytes())
+
+
+@pytest.mark.parametrize("data", [b"one\ntwo\n", b"one\ntwo\nthre", b"one\ntwo\nTHREE\n", None])
+def test_a_journal_that_lost_sealed_lines_stops_the_next_seal(edition: Edition, data: bytes | None) -> None:
+    seal(edition, "promise")
+    seal(edition, "corpus")
+    journal = edition.root / "length.jsonl"
+    journal.write_bytes(b"one\ntwo\nthree\n")
+    heads = {"length.jsonl": Head(lines=3, head=canon.sha256(b"three"))}
+    sealing.seal(edition, "heads", "tiny", [], journals=heads, authorities=(), now=NOW)
+    journal.write_bytes(b"one\ntwo\nthree\nfour\nfi")  # a journal grows, and may be torn at its end
+    seal(edition, "heads", now=LATER)
+    if data is None:
+        journal.unlink()
+    else:
+        journal.write_bytes(data)
+    with pytest.raises(PenmarkError, match=r"length\.jsonl: does not hold the 3 lines that heads-0001 was sealed over"):
+        seal(edition, "evidence", now=LATER)
 
 
 @settings(max_examples=40, deadline=None)
@@ -347,7 +366,7 @@ def test_decisions_that_are_still_open_cannot_be_promised(tmp_path: Path) -> Non
     with pytest.raises(FaultsError) as caught:
         prepared(place)
     assert [(f.place, f.fact) for f in caught.value.faults] == [
-        (f"{place.edition().protocol_yaml}: people.0.name", "still says <your name>")
+        (f"{place.edition().protocol_yaml}:5", "people.0.name still says <your name>")
     ]
     nothing_written(place)
 

@@ -13,7 +13,7 @@ import pytest
 from tests.acting import install
 from tests.volunteers import collected, promised, published, refused, run, session, withheld
 
-from penmark import canon, study
+from penmark import canon, signing, study
 
 SECRET = (
     "Seventeen lanterns hung above the quay, and nobody would say who had lit them. “Not me,” said the harbour master; "
@@ -89,7 +89,8 @@ def test_no_published_file_holds_anything_of_a_withheld_text(tmp_path):
 def test_nothing_depends_on_the_length_or_the_wording_of_a_withheld_text(tmp_path, monkeypatch):
     """Twice the same study, but for what two writers withhold: the bundles differ in keyed digests and times alone."""
     monkeypatch.setattr("secrets.token_bytes", lambda size: bytes(size))
-    monkeypatch.setattr("penmark.signing.new_key", lambda key=__import__("penmark.signing").signing.new_key(): key)
+    key = signing.new_key()
+    monkeypatch.setattr(signing, "new_key", lambda: key)
     texts = (("Short.", "Brief."), (SECRET * 5, "As an AI language model I cannot, \u200b <b>no</b> " * 40))
     made = []
     for number, (one, other) in enumerate(texts):

@@ -102,7 +102,9 @@ def _refuse(value: Any, depth: int) -> None:
             for key, item in value.items():
                 if not isinstance(key, str) or not key.isascii():
                     raise PenmarkError(f"the key {key!r} is not an ASCII string")
-                _refuse(item, depth + 1)
+                # Nearly all that is in records are texts and nothing: no call for each of them.
+                if (type(item) is not str and item is not None) or depth >= MAX_DEPTH:
+                    _refuse(item, depth + 1)
         case list() | tuple():
             for item in value:
                 _refuse(item, depth + 1)

@@ -196,14 +196,23 @@ class Sources:
     def table(self, path: str) -> pl.DataFrame:
         """A CSV as columns of strings; absent values are "". Raises PenmarkError where it is not one."""
         if path not in self._tables:
-            data = self._read(path)
-            try:
-                frame = pl.read_csv(io.BytesIO(data), infer_schema=False, empty_string_is_null=False)
-            except (pl.exceptions.PolarsError, ValueError) as error:
-                fact = str(error).splitlines()[0] if str(error) else type(error).__name__
-                raise PenmarkError(f"is not a table ({fact})", place=path, remedy="Get the bundle again.") from None
-            self._tables[path] = frame.fill_null("")
+            self._tables[path] = _parsed(path, self._read(path))
         return self._tables[path]
+
+    def _part(self, path: str, columns: set[str]) -> pl.DataFrame:
+        """A table, or only those of its columns: readings.csv may have millions of rows. Raises as ``table``."""
+        key = ",".join([path, *sorted(columns)])
+        if path in self._tables or not columns:
+            found = self.table(path)
+        elif key in self._tables:
+            return self._tables[key]
+        else:
+            data = self._read(path)
+            known = set(data[: data.find(b"\n")].decode("utf-8", errors="replace").split(","))
+            found = self._tables[key] = _parsed(path, data, columns & known)
+        if columns - set(found.columns):
+            raise ValueError(f"{path} has no column {', '.join(sorted(columns - set(found.columns)))}")
+        return found
 
     def value(self, path: str, pointer: str = "") -> Any:
         """The value at a pointer (RFC 6901) of a canonical file, or of a line, FILE.jsonl:N; a reply has ``date``,
@@ -246,18 +255,26 @@ class Sources:
         path, _, column = rest.partition(":")
         if operation == "sha256":
             return canon.sha256(self._read(path))
-        table = self.table(path)
         matches = parse_qsl(wanted, keep_blank_values=True, strict_parsing=True) if wanted else []
-        missing = {name for name, _ in matches} | ({column} if column else set())
         if operation != "count" and column == "":
             raise ValueError(f"{operation or 'nothing'} over no column")
-        if missing - set(table.columns):
-            raise ValueError(f"{path} has no column {', '.join(sorted(missing - set(table.columns)))}")
+        table = self._part(path, {name for name, _ in matches} | ({column} if column else set()))
         for name, value in matches:
             table = table.filter(pl.col(name) == value)
         if operation == "count":
             return show(str(table.height), how)
         return show(_fold(operation, table.get_column(column)), how)
+
+
+def _parsed(path: str, data: bytes, columns: set[str] | None = None) -> pl.DataFrame:
+    """A CSV, or some columns of it, as strings; absent values are "". Raises PenmarkError where it is not one."""
+    wanted = sorted(columns) if columns is not None else None
+    try:
+        frame = pl.read_csv(io.BytesIO(data), columns=wanted, infer_schema=False, empty_string_is_null=False)
+    except (pl.exceptions.PolarsError, ValueError) as error:
+        fact = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise PenmarkError(f"is not a table ({fact})", place=path, remedy="Get the bundle again.") from None
+    return frame.fill_null("")
 
 
 def _fold(operation: str, column: pl.Series) -> str:

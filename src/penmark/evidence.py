@@ -10,6 +10,7 @@ import base64
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,12 @@ MAX_BODY = 8 * 2**20
 MAX_LINES = 100_000
 """Lines in one file."""
 KEYS = {"attempt", "body", "detector", "document", "encoding", "sha256"}
+_FIELDS = itemgetter(*sorted(KEYS))
+_BODY: dict[str, Callable[[str], bytes]] = {
+    "utf-8": str.encode,
+    "base64": lambda body: base64.b64decode(body, validate=True),
+}
+_TYPES = (int, str, str, str, str, str)
 _BLOCK = 2**16
 
 
@@ -52,20 +59,14 @@ def line(kept: Kept) -> dict[str, Any]:
 
 def parse(value: Any, *, place: str) -> Kept:
     """The evidence in a line. Raises PenmarkError for anything but the form that ``line`` gives."""
-    texts = ("body", "detector", "document", "encoding", "sha256")
-    if (
-        not isinstance(value, dict)
-        or set(value) != KEYS
-        or not all(isinstance(value[key], str) for key in texts)
-        or type(value["attempt"]) is not int
-    ):
+    if not isinstance(value, dict) or value.keys() != KEYS or tuple(map(type, _FIELDS(value))) != _TYPES:
         raise PenmarkError(f"is not {{{', '.join(sorted(KEYS))}}}", place=place)
-    body: str = value["body"]
+    attempt, body, detector, document, encoding, sha256 = _FIELDS(value)
     try:
-        raw = {"utf-8": body.encode, "base64": lambda: base64.b64decode(body, validate=True)}[value["encoding"]]()
+        raw = _BODY[encoding](body)
     except (KeyError, ValueError):
         raise PenmarkError("the body is not in its encoding (utf-8, base64)", place=place) from None
-    return Kept(value["detector"], value["document"], value["attempt"], raw, value["sha256"])
+    return Kept(detector, document, attempt, raw, sha256)
 
 
 def files(folder: Path, detector: str) -> list[Path]:

@@ -53,7 +53,9 @@ def ground(edition: Edition, *, verb: str) -> Ground:
             remedy="Answers given from now on belong to the next edition: `penmark init` starts it.",
         )
     for seal, needed in ((promise, "protocol.json"), (corpus, "manifest.jsonl")):
-        for path in dict.fromkeys([needed, *seal.digests]):  # the next seal would notice: that is after the first question
+        for path in dict.fromkeys(
+            [needed, *seal.digests]
+        ):  # the next seal would notice: that is after the first question
             _as_sealed(edition, path, seal)
     _journals_as_sealed(edition, verb)
     promised = protocol.read_sealed(edition)
@@ -97,7 +99,7 @@ def _as_sealed(edition: Edition, path: str, seal: Seal) -> str:
         raise PenmarkError(
             f"is not the file that the {seal.kind} seal names{why}",
             place=str(edition.root / path),
-            remedy="Restore the sealed file (from git, say); a change of rules is an amendment and binds the next edition.",
+            remedy="Restore the sealed file from a copy; a change of rules is an amendment and binds the next edition.",
         )
     return digest
 

@@ -7,6 +7,7 @@ Dates are ``YYYY-MM-DD`` and times RFC 3339 in UTC (``2026-11-30T12:00:00Z``); b
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -300,6 +301,8 @@ class Protocol(Record):
     """What is promised. A value; everything an edition does follows from it and from the cards it names.
 
     ``signing_key``: the public Ed25519 key (64 hexadecimal digits) under which exports of written sessions are signed.
+    ``near_duplicates``: the Jaccard similarity of five-word sequences from which on screening tells texts, from 0.2 to
+    1; 0.30 where it is not said.
     """
 
     format: int = FORMAT
@@ -326,6 +329,7 @@ class Protocol(Record):
     detectors: tuple[Detector, ...] = Field(min_length=1)
     authorities: tuple[Authority, ...] = ()
     screening: dict[str, Literal["error", "warning"]] = {}
+    near_duplicates: Decimals | None = Field(default=None, exclude_if=_empty)
     comparisons: tuple[Comparison, ...] = ()
     nominations: tuple[Nomination, ...] = ()
 
@@ -335,6 +339,8 @@ class Protocol(Record):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 raise ValueError(f"{what} named twice: {', '.join(twice)}")
+        if self.near_duplicates is not None and not 2 <= 10 * Decimal(self.near_duplicates) <= 10:
+            raise ValueError(f"near_duplicates {self.near_duplicates} is not from 0.2 to 1: below that, pairs are missed")
         known = {d.name for d in self.detectors}
         for pair in self.comparisons:
             if not {pair.first, pair.second} <= known or pair.first == pair.second:

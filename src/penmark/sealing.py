@@ -17,9 +17,9 @@ import httpx2
 from pydantic import ValidationError
 from rfc3161_client import HashAlgorithm, TimestampRequestBuilder
 
-from penmark import __version__, canon, cards, plugins, protocol, study, tokens
-from penmark.errors import Fault, FaultsError, PenmarkError, ServiceError, UsageError, did_you_mean
-from penmark.records import Announcement, Authority, Card, Detector, Head, Protocol, Seal, SealedCard
+from penmark import __version__, canon, cards, promising, protocol, study, tokens
+from penmark.errors import Fault, FaultsError, PenmarkError, ServiceError, UsageError
+from penmark.records import Announcement, Authority, Head, Protocol, Seal
 from penmark.study import Edition, Study
 
 Kind = Literal["promise", "corpus", "heads", "evidence"]
@@ -29,7 +29,7 @@ Ask = Callable[[str, bytes], bytes]
 PATIENCE = 20.0
 """An authority has so long to answer (seconds)."""
 _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
-_RESTORE = "Restore the sealed file (from git, say)."
+_RESTORE = "Restore the sealed file from a copy."
 _AMEND = "A change of rules is announced for a later edition: `penmark amend`."
 
 
@@ -53,44 +53,22 @@ class Asked(NamedTuple):
 def prepare(place: Study, edition: Edition, promised: Protocol) -> list[str]:
     """Write protocol.json and the card of each detector as promised; the paths, below the edition, of all to be sealed.
 
-    Raises UsageError where it is too late for that, FaultsError with every decision that is still open or every card
-    and plugin that is missing, PenmarkError where edition or seed are not the protocol's. Nothing is written then.
+    Raises UsageError where it is too late for that, FaultsError with every decision that is still open and everything
+    that is wrong with protocol, cards, plugins and seed. Nothing is written then.
     """
-    _check_ready(place, edition, promised)
-    faults: list[Fault] = []
-    sealed: dict[str, bytes] = {}
-    for detector in promised.detectors:
-        try:
-            card = cards.load(cards.find(detector.card, place.cards))
-            cards.rule_in_force(detector, card)
-            _check_settings(detector, card)
-            asks = card.ask.plugin
-            plugin = None if asks is None else plugins.facts(plugins.DETECTORS, asks)
-        except PenmarkError as error:
-            faults += [Fault(f.place or f"detector {detector.name}", f.fact, f.remedy) for f in error.faults]
-            continue
-        sealed[f"detectors/{detector.name}.json"] = cards.canonical(SealedCard(card=card, plugin=plugin))
-    if faults:
+    for path in (edition.seal("promise"), edition.manifest, *edition.journal_files()):
+        if path.exists():
+            raise UsageError(f"exists, so {edition.tag} cannot be promised any more", place=str(path), remedy=_AMEND)
+    found = promising.prospect(place, edition, promised)
+    if faults := [*found.faults, *protocol.undecided(promised, edition.protocol_yaml)]:
         raise FaultsError(faults)
+    sealed = {f"detectors/{name}.json": cards.canonical(card) for name, card in found.sealed.items()}
     for left_over in set(edition.detectors.glob("*.json")) - {edition.root / path for path in sealed}:
         left_over.unlink()  # of a commit that did not come to its seal
-    for path, data in sealed.items():
-        study.write(edition.root / path, data)
+    for name, data in sealed.items():
+        study.write(edition.root / name, data)
     study.write(edition.protocol_json, protocol.canonical(promised))
     return ["protocol.json", "protocol.yaml", *sealed]
-
-
-def _check_settings(detector: Detector, card: Card) -> None:
-    """Raises PenmarkError for a setting that the vendor's card does not know: it would be promised, and never sent."""
-    request = card.ask.request
-    for name in detector.settings if request is not None else ():
-        if request is not None and name not in request.settings:
-            known = ", ".join(request.settings) or "none"
-            raise PenmarkError(
-                f"the card {card.name} has no setting {name!r}{did_you_mean(name, request.settings)}",
-                place=f"detector {detector.name}",
-                remedy=f"It has: {known}.",
-            )
 
 
 def check_same(edition: Edition, promised: Protocol) -> None:
@@ -99,30 +77,7 @@ def check_same(edition: Edition, promised: Protocol) -> None:
         raise UsageError(
             "says something else than the promise that is sealed",
             place=str(edition.protocol_yaml),
-            remedy=f"Restore it as it was sealed (from git, say). {_AMEND}",
-        )
-
-
-def _check_ready(place: Study, edition: Edition, promised: Protocol) -> None:
-    """Nothing exists yet that the promise decides about, and the promise is whole."""
-    file = str(edition.protocol_yaml)
-    for path in (edition.seal("promise"), edition.manifest, *edition.journal_files()):
-        if path.exists():
-            raise UsageError(f"exists, so {edition.tag} cannot be promised any more", place=str(path), remedy=_AMEND)
-    if promised.edition != edition.tag:
-        fact = f"is the protocol of {promised.edition}, in the folder of {edition.tag}"
-        raise PenmarkError(fact, place=file, remedy="Give both the same tag.")
-    open_ones = protocol.placeholders(promised)
-    if open_ones:
-        remedy = "Write what you promise there; nothing in <angle brackets> can be sealed."
-        raise FaultsError([Fault(f"{file}: {path}", f"still says {text}", remedy) for path, text in open_ones])
-    seed = place.seed_of(edition.tag)
-    raw = study.read(seed, limit=4096)
-    if len(raw) != 32 or canon.sha256(raw) != promised.seed_sha256:
-        raise PenmarkError(
-            f"is not the secret seed whose digest the protocol names (its SHA-256 is {canon.sha256(raw)})",
-            place=str(seed),
-            remedy="Restore the seed that `penmark init` made, or write the digest of this one to seed_sha256.",
+            remedy=f"Restore it as it was sealed, from a copy. {_AMEND}",
         )
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from penmark import canon, cards, protocol, study
+from penmark import canon, cards, promising, protocol, study
 from penmark.errors import Fault, PenmarkError
 from penmark.records import Arm, Card, Protocol, Seal
 from penmark.study import Edition, Study
@@ -59,7 +59,7 @@ class JournalStanding(NamedTuple):
 @dataclass
 class Standing:
     """Where one edition stands. ``departures``: None where they cannot be computed. ``faults``: what could not be read,
-    and what keeps the next step from working."""
+    and what keeps the next step from working; ``undecided``: the placeholders with their lines."""
 
     study: str
     edition: str
@@ -70,6 +70,7 @@ class Standing:
     journals: list[JournalStanding] = field(default_factory=list)
     departures: list[protocol.Departure] | None = None
     placeholders: list[tuple[str, str]] = field(default_factory=list)
+    undecided: list[Fault] = field(default_factory=list)
     amendments: int = 0
     faults: list[Fault] = field(default_factory=list)
     next: str = "penmark commit"
@@ -83,18 +84,16 @@ def standing(place: Study, edition: Edition) -> Standing:
     promised = _promised(edition, found, "promise" in sealed)
     if promised is not None:
         found.study, found.template = promised.study, promised.template.name if promised.template is not None else None
-        found.placeholders = protocol.placeholders(promised)
-        known = _cards(place, edition, promised, found, "promise" in sealed)
-        try:
-            found.departures = protocol.departures(promised, known)
-        except PenmarkError as error:
-            found.faults += error.faults
+        known = _known(place, edition, promised, found, "promise" in sealed)
         frozen = _frozen(edition, found) if "corpus" in sealed else None
         found.arms = [_arm(place, edition, arm, frozen, found) for arm in promised.arms]
         if frozen is not None:
             total = sum(frozen.values())
             found.journals = [_journal(edition, detector.name, total, found) for detector in promised.detectors]
-        found.next = _next(place, edition, promised, known, found, sealed)
+        found.next = _next(place, edition, known, found, sealed)
+    if found.faults:
+        several = f"the {len(found.faults)} faults" if len(found.faults) > 1 else "the fault"
+        found.next = f"mend {several} above, then penmark status"
     if edition.amendments.is_dir():
         found.amendments = len(list(edition.amendments.glob("*.json")))
     return found
@@ -123,7 +122,7 @@ def _promised(edition: Edition, found: Standing, sealed: bool) -> Protocol | Non
                 Fault(
                     str(edition.protocol_yaml),
                     "was changed after the promise was sealed; the promise counts",
-                    "Restore it (from git, say); a change of rules is for the next edition: `penmark amend`.",
+                    "Restore it from a copy; a change of rules is for the next edition: `penmark amend`.",
                 )
             )
         return protocol.read_sealed(edition)
@@ -136,17 +135,26 @@ def _promised(edition: Edition, found: Standing, sealed: bool) -> Protocol | Non
     return None
 
 
-def _cards(place: Study, edition: Edition, promised: Protocol, found: Standing, sealed: bool) -> dict[str, Card]:
+def _known(place: Study, edition: Edition, promised: Protocol, found: Standing, sealed: bool) -> dict[str, Card]:
+    """The cards, by the name of the detector; notes departures and faults on the way."""
+    if not sealed:
+        seen = promising.prospect(place, edition, promised)
+        found.departures = seen.departures
+        found.faults += seen.faults
+        found.placeholders = protocol.placeholders(promised)
+        found.undecided = protocol.undecided(promised, edition.protocol_yaml)
+        return {name: held.card for name, held in seen.sealed.items()}
     known = {}
     for detector in promised.detectors:
         try:
-            if sealed:
-                known[detector.name] = cards.sealed(edition, detector.name).card
-            else:
-                known[detector.name] = cards.load(cards.find(detector.card, place.cards))
+            known[detector.name] = cards.sealed(edition, detector.name).card
             cards.rule_in_force(detector, known[detector.name])
         except PenmarkError as error:
             found.faults += error.faults
+    try:
+        found.departures = protocol.departures(promised, known)
+    except PenmarkError as error:
+        found.faults += error.faults
     return known
 
 
@@ -255,11 +263,12 @@ def _counted(path: Path) -> Counter[str]:
 # --- what is next --------------------------------------------------------------------------------------------------
 
 
-def _next(
-    place: Study, edition: Edition, promised: Protocol, known: dict[str, Card], found: Standing, sealed: set[str]
-) -> str:
+def _next(place: Study, edition: Edition, known: dict[str, Card], found: Standing, sealed: set[str]) -> str:
     if "promise" not in sealed:
-        return "penmark commit"
+        many = len(found.placeholders)
+        places = "the one place that is" if many == 1 else f"the {many} places that are"
+        decide = f"decide {places} left in {edition.protocol_yaml}, then penmark commit"
+        return decide if many else "penmark commit"
     if "corpus" not in sealed:
         for arm in found.arms:
             if arm.documents < arm.promised:

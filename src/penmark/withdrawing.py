@@ -200,6 +200,9 @@ def _beyond(place: Study, known: _Known) -> tuple[str, ...]:
     vendors = sorted({name for tag in known.editions for name in _asked(place, tag)})
     if vendors:
         told.append(f"what detectors keep that were sent it, or may have been: {', '.join(vendors)}")
+    for tag in known.editions:
+        if any((place.edition(tag).root / "screenshots").glob("*")):
+            told.append(f"pictures of screens in editions/{tag}/screenshots, which may show it: look through them")
     if known.editions:
         told.append(f"copies that others hold of the bundles of {', '.join(known.editions)}")
     return tuple(told)

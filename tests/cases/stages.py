@@ -14,7 +14,9 @@ from pathlib import Path
 from tests.cases.trial import ARCHIVE, GENERATED, Trial, arm, card, seen, verdicts
 
 STEPS = ("promised", "collected", "frozen", "scanned", "published")
-HUMAN = {f"A-{n}": f'Human text {n} of a few words — and a dash.\n{{"score": 0.{n}, "version": "1"}}' for n in range(1, 5)}
+HUMAN = {
+    f"A-{n}": f'Human text {n} of a few words — and a dash.\n{{"score": 0.{n}, "version": "1"}}' for n in range(1, 5)
+}
 MACHINE = {f"C-{n}": f'Text {n} that a machine wrote.\n{{"score": 0.{n + 4}, "version": "1"}}' for n in range(1, 4)}
 ANSWERS = [
     {"document": name, "displayed": shown, "date": "2026-01-02T03:04:05Z", "version": "v1", "operator": "AB"}

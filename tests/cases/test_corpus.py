@@ -84,7 +84,9 @@ def test_c38_what_is_no_answer_is_found_and_a_letter_is_left_to_a_person(tmp_pat
 
 def test_c40_a_text_that_was_cut_off_is_found_by_its_reason_and_by_its_end(tmp_path: Path) -> None:
     given = {"reason": PROSE, "end": PROSE[:100], "whole": OTHER}
-    _, found, _ = screened(tmp_path, given, "ai", {"reason": {"finish_reason": "length"}, "whole": {"finish_reason": "stop"}})
+    _, found, _ = screened(
+        tmp_path, given, "ai", {"reason": {"finish_reason": "length"}, "whole": {"finish_reason": "stop"}}
+    )
     assert "cut-off" in found["reason"]
     assert "cut-off" in found["end"]
     assert "cut-off" not in found.get("whole", set())
@@ -145,8 +147,12 @@ def test_c45_a_document_with_pending_revisions_is_refused_whole(tmp_path: Path) 
     assert not trial.place.documents("A").exists()  # and never a partial text
 
 
-@pytest.mark.parametrize(("name", "text"), [("ligature", "e\ufb03cient " + PROSE), ("replacement-character", "o\ufffder " + PROSE)])
-def test_c46_letters_that_a_conversion_lost_are_found_and_may_stop_the_freeze(tmp_path: Path, name: str, text: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "text"), [("ligature", "e\ufb03cient " + PROSE), ("replacement-character", "o\ufffder " + PROSE)]
+)
+def test_c46_letters_that_a_conversion_lost_are_found_and_may_stop_the_freeze(
+    tmp_path: Path, name: str, text: str
+) -> None:
     said, found, trial = screened(tmp_path, {"one": text}, screening={name: "error"})
     assert said.code == 1
     assert name in found["one"]
@@ -184,7 +190,14 @@ def test_c47_words_are_counted_by_one_rule_and_the_borderline_is_listed(tmp_path
     assert json.loads(trial.edition.manifest.read_text().splitlines()[0])["word_rule"] == "penmark-1"
 
 
-EDIT_SHARES = [(30, 300, True), (31, 300, False), (36, 359, False), (120, 1200, True), (121, 1200, False), (10, 99, False)]
+EDIT_SHARES = [
+    (30, 300, True),
+    (31, 300, False),
+    (36, 359, False),
+    (120, 1200, True),
+    (121, 1200, False),
+    (10, 99, False),
+]
 
 
 def test_c48_edits_are_counted_in_words_and_held_to_the_budget_exactly(tmp_path: Path) -> None:
@@ -197,7 +210,14 @@ def test_c48_edits_are_counted_in_words_and_held_to_the_budget_exactly(tmp_path:
         edited = [f"new{n}" if n % step == 0 and n // step < changed else word for n, word in enumerate(vocabulary)]
         edits[f"{changed}-{words}"] = " ".join(edited)
     edits["0-300"] = drafts["0-300"] = " ".join(["w"] * 300)
-    edited = {"kind": "edited", "grade": "stated", "editor": "E", "provider": "P", "model": "M", "draft_grade": "stated"}
+    edited = {
+        "kind": "edited",
+        "grade": "stated",
+        "editor": "E",
+        "provider": "P",
+        "model": "M",
+        "draft_grade": "stated",
+    }
     budget = {"words_percent": "10", "sentences": "any"}
     trial = Trial(tmp_path / "study", [arm("A", "mixed", len(edits), budget=budget)])
     trial.done("commit")
@@ -238,7 +258,8 @@ def volunteers(tmp_path_factory: pytest.TempPathFactory) -> Trial:
     trial.done("commit")
     words = ("kettle", "ferry", "ladder", "orchard")
     given = {
-        f"B-{n:02d}": f'My {word} {PROSE.replace(" ", f" {word} ")}\n{{"score": 0.{n}}}' for n, word in enumerate(words, 1)
+        f"B-{n:02d}": f'My {word} {PROSE.replace(" ", f" {word} ")}\n{{"score": 0.{n}}}'
+        for n, word in enumerate(words, 1)
     }
     shy = {"publish": "no", "topic": "my own secret topic", "author": "one who declined"}
     assert trial.collect("B", given, {"B-02": shy}, **ATTESTED).code == 0

@@ -6,13 +6,28 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cases.trial import ARCHIVE, GENERATED, Trial, arm, boundary, card, lines, now, read_csv, seen, texts, verdicts
+from tests.cases.trial import (
+    ARCHIVE,
+    GENERATED,
+    Trial,
+    arm,
+    boundary,
+    card,
+    lines,
+    now,
+    read_csv,
+    seen,
+    texts,
+    verdicts,
+)
 
 PERCENT = {"meaning": "share of text", "direction": "ai", "low": "0", "high": "100", "unit": "percent"}
 ONE = [arm("A", "human", 1)]
 
 
-def typed(tmp_path: Path, shown: dict[str, str], *, truth: str = "human", name: str = "seen", **of_card: object) -> Trial:
+def typed(
+    tmp_path: Path, shown: dict[str, str], *, truth: str = "human", name: str = "seen", **of_card: object
+) -> Trial:
     """A study of so many texts, about which these displays were typed from a screen, and its tables."""
     trial = Trial(tmp_path / "study", [arm("A", truth, len(shown))], cards=[seen(name, **of_card)], name="typed")
     trial.frozen(A={each: f"Text {each} has a few words." for each in shown})
@@ -263,7 +278,9 @@ def test_c17_a_bom_and_windows_line_ends_change_nothing(tmp_path: Path) -> None:
             for line in lines(trial.edition.journals / "seen.jsonl")
             if line["kind"] == "reading"
         ]
-        assert not [path for path in trial.root.rglob("*") if path.is_file() and path.read_bytes().startswith(b"\xef\xbb\xbf")]
+        assert not [
+            path for path in trial.root.rglob("*") if path.is_file() and path.read_bytes().startswith(b"\xef\xbb\xbf")
+        ]
     assert found["plain"] == found["windows"]
     assert journals["plain"] == journals["windows"]
     assert [line["version"] for line in journals["plain"]] == ["v, 1", None]
@@ -287,7 +304,7 @@ def test_c58_a_second_verdict_is_a_fault_even_where_it_is_equal(tmp_path: Path) 
 def test_c54_ids_are_strings(tmp_path: Path) -> None:
     names = ["007", "7", "NA", "null", "1e3", "None", "true", "nan"]
     trial = Trial(tmp_path / "study", [arm("A", "human", len(names))])
-    trial.frozen(A={name: f"Text {name}.\n{{\"score\": 0.{n}}}" for n, name in enumerate(names)})
+    trial.frozen(A={name: f'Text {name}.\n{{"score": 0.{n}}}' for n, name in enumerate(names)})
     trial.done("scan")
     bundle = trial.published()
     for table, column in (("documents", "id"), ("readings", "document")):

@@ -223,7 +223,9 @@ def test_c57_an_edition_is_of_its_quarter_in_utc(tmp_path: Path) -> None:
     assert penmark("init", str(tmp_path / "real"), "--template", "small").code == 0
     [path] = (tmp_path / "real").glob("editions/*/protocol.yaml")
     text = path.read_text()
-    path.write_text(re.sub(r"window: \{opens: [0-9-]+, closes: [0-9-]+\}", "window: {opens: 2001-12-30, closes: 2002-01-02}", text))
+    path.write_text(
+        re.sub(r"window: \{opens: [0-9-]+, closes: [0-9-]+\}", "window: {opens: 2001-12-30, closes: 2002-01-02}", text)
+    )
     said = penmark("-C", str(tmp_path / "real"), "status")
     assert "The scan window does not lie in the quarter that the edition's tag names." in said.out
 

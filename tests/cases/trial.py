@@ -217,7 +217,9 @@ class Trial:
         assert said.code == 0, said
         return said
 
-    def collect(self, arm: str, texts: Mapping[str, str], fields: Mapping[str, Any] | None = None, **common: str) -> Said:
+    def collect(
+        self, arm: str, texts: Mapping[str, str], fields: Mapping[str, Any] | None = None, **common: str
+    ) -> Said:
         """Collect texts from a table. ``common``: provenance of all of them; ``fields``: of some, by id."""
         path = self.root.parent / f"{self.root.name}-{arm}.jsonl"
         rows = [{"id": name, "text": text} | (fields or {}).get(name, {}) for name, text in texts.items()]

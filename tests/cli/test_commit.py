@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from tests.authority import answering, openssl_agrees, study_of
 
-from penmark import sealing, study, tokens
+from penmark import cards, sealing, study, tokens
 from penmark.cli import main
 from penmark.demo.authority import LocalAuthority, local_authority
 
@@ -117,7 +118,7 @@ def test_faults_of_the_protocol_come_with_their_place(tmp_path: Path, capsys: py
     place = study_of(tmp_path, {}, who='"<your name>"')
     assert penmark(place, "commit") == 1
     shown = capsys.readouterr().err
-    assert "people.0.name: still says <your name>" in shown
+    assert "protocol.yaml:5: people.0.name still says <your name>\n    Write what you promise there" in shown
     assert not place.edition().protocol_json.exists()
 
 
@@ -175,3 +176,82 @@ def test_a_setting_that_the_vendor_does_not_have_would_never_be_sent(
     assert "the card copyleaks has no setting 'sensitvity' (did you mean sensitivity?)" in shown
     path.write_text(text.replace("relation: own}", "relation: own, settings: {sensitivity: '2'}}"))
     assert penmark(place, "commit") == 0
+
+
+# --- what status calls a fault is not sealed -----------------------------------------------------------------------
+
+
+def _yaml(old: str, new: str) -> Callable[[study.Study], object]:
+    def spoil(place: study.Study) -> None:
+        path = place.edition().protocol_yaml
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    return spoil
+
+
+FAULTS: dict[str, tuple[Callable[[study.Study], object], str]] = {
+    "another template": (
+        _yaml("schedule:", f"template: {{name: humanflow, sha256: {'0' * 64}}}\nschedule:"),
+        "ships no template humanflow with the digest 000000000000",
+    ),
+    "a rule of the screening that is none": (
+        _yaml("schedule:", "screening: {duplicate-byte: error}\nschedule:"),
+        "protocol.yaml:4: screening.duplicate-byte: there is no such rule (did you mean duplicate-bytes?)",
+    ),
+    "no such card": (_yaml("card: length", "card: lenght"), "there is no card 'lenght' (did you mean length?)"),
+    "a boundary beyond the scale": (
+        _yaml("relation: own}", "relation: own, rule: {kind: boundary, operator: '>', value: '-1', source: s, date: 2026-11-30}}"),
+        "detector length: the boundary -1 lies outside the scale of its card",
+    ),
+    "another tag": (_yaml("edition: TEST-2026-Q4", "edition: TEST-2027-Q1"), "is the protocol of TEST-2027-Q1"),
+    "another seed": (lambda place: place.seed.write_bytes(b"x" * 32), "is not the secret seed"),
+    "no seed": (lambda place: place.seed.unlink(), "seed: there is no such file"),
+    "records that are none": (lambda place: study.write(place.documents("A"), b"{\n"), "documents.jsonl:1: is not valid JSON"),
+    "a plugin that is not there": (
+        lambda place: study.write(
+            place.cards / "length.yaml",
+            cards.find("length", None).read_bytes().replace(b"plugin: length", b"plugin: lenght"),
+        ),
+        "there is no detector plugin 'lenght'",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_what_status_calls_a_fault_is_not_sealed(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    place = study_of(tmp_path, {})
+    spoil, said = FAULTS[name]
+    spoil(place)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert penmark(place, "status") == 1
+    told = capsys.readouterr().out
+    assert said in told
+    assert told.endswith("\nnext: mend the fault above, then penmark status\n")
+    assert penmark(place, "commit") == 1
+    assert said in capsys.readouterr().err
+    assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file() and p.name != "lock"} == before
+
+
+def test_without_faults_status_and_commit_agree(tmp_path: Path) -> None:
+    place = study_of(tmp_path, {})
+    assert penmark(place, "status") == 0
+    assert penmark(place, "commit") == 0
+
+
+def test_many_open_decisions_are_told_by_what_they_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert penmark(study.Study(tmp_path), "init", "--template", "small", "--name", "mine") == 0
+    capsys.readouterr()
+    assert penmark(study.Study(tmp_path), "commit") == 1
+    head, *lines = capsys.readouterr().err.splitlines()
+    path = study.Study(tmp_path).edition().protocol_yaml
+    assert head == f"penmark: {path}: 29 places are still to be decided"
+    assert len(lines) == 13
+    written = path.read_text(encoding="utf-8").splitlines()
+    for line in lines[:-1]:
+        at, _, told = line.removeprefix(f"{path}:").partition(": ")
+        text = told[told.index("<") : told.index(">") + 1]
+        for number in [int(at), *map(int, re.findall("[0-9]+", told.partition(" (also")[2]))]:
+            assert text in written[number - 1]
+    assert lines[-1].strip().startswith("Write what you promise there")

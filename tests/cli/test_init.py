@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -70,8 +71,10 @@ def test_init_writes_a_study_that_status_reads(run: Run, tmp_path: Path) -> None
     assert (code, err) == (0, "")
     assert out.startswith(f"my-bench, edition {tag} (follows humanflow)\n")
     assert "  A    0 of 150 documents, human\n" in out
-    assert "  <your name>\n" in out
-    assert out.endswith("next: penmark commit\n")
+    assert "\n  line 12: people.0.name still says <your name>\n" in out
+    assert "\n  line 80: still says <model 1> (also lines 81, 82, 97)\n" in out
+    path = root / "editions" / tag / "protocol.yaml"
+    assert out.endswith(f"\nnext: decide the 29 places that are left in {path}, then penmark commit\n")
 
 
 def test_two_studies_have_two_seeds(tmp_path: Path) -> None:
@@ -89,7 +92,8 @@ def test_small_is_scaled_down_and_says_so(run: Run, tmp_path: Path) -> None:
     code, out, _ = run("-C", tmp_path / "s", "status", "--json")
     value = json.loads(out)
     assert code == 0
-    assert (value["study"], value["edition"], value["next"]) == ("ours: all", "OURS-2027-Q2", "penmark commit")
+    assert (value["study"], value["edition"]) == ("ours: all", "OURS-2027-Q2")
+    assert value["next"].startswith("decide the 29 places that are left in ")
     assert [(d["template"], d["study"]) for d in value["departures"] if d["rule"] == "arm-size"] == [
         ("arm A: 150 documents", "15 documents"), ("arm B: 75 documents", "8 documents"),
         ("arm C: 150 documents", "15 documents"), ("arm C2: 45 documents", "4 documents"),
@@ -502,6 +506,11 @@ def _seal(edition: study.Edition, name: str, **values: Any) -> None:
     study.write(edition.seal(name), canon.encode(seal))
 
 
+def _decide(edition: study.Edition) -> None:
+    text = edition.protocol_yaml.read_text()
+    edition.protocol_yaml.write_text(re.sub("<(your|who|model|provider) ?([^<>]*)>", r"\1 \2", text))
+
+
 def _promise(edition: study.Edition) -> None:
     promised = protocol.load(edition.protocol_yaml)
     study.write(edition.protocol_json, protocol.canonical(promised))
@@ -521,6 +530,8 @@ def _row(name: str, arm: str, **values: Any) -> dict[str, Any]:
 
 def test_status_leads_from_step_to_step(run: Run, tmp_path: Path) -> None:
     place, edition = _started(tmp_path)
+    assert _next(run, place).endswith(", then penmark commit")
+    _decide(edition)
     assert _next(run, place) == "next: penmark commit"
     _promise(edition)
     study.write(edition.seals / "promise-local.tsr", b"token")
@@ -645,7 +656,7 @@ def test_status_tells_what_it_cannot_read(
     assert (code, err) == (1, "")
     assert "fault: " in out
     assert said in out
-    assert out.splitlines()[-1].startswith("next: penmark ")
+    assert re.fullmatch("next: mend the (fault|[0-9]+ faults) above, then penmark status", out.splitlines()[-1])
     if "template x" in said or "YAML" in said:
         assert "departures from the template: not known\n" in out
     assert run("-C", tmp_path, "status", "--json")[0] == 1

@@ -303,3 +303,23 @@ def test_run_says_how_it_is_used(tmp_path: Path) -> None:
     assert ran.returncode == 2
     assert "DATA" in ran.stderr
     assert "OUT" in ran.stderr
+
+
+# --- the README ------------------------------------------------------------------------------------------------------
+
+
+def test_the_table_of_the_readme_is_what_the_example_gives(rates: dict[tuple[str, str], dict[str, str]]) -> None:
+    arms = {
+        "TOEFL_real_91": "91 TOEFL essays by non-native writers",
+        "HewlettStudentEssay_real_88": "88 essays by US eighth graders",
+    }
+    lines = ["| detector | " + " | ".join(arms.values()) + " |", "|---|---|---|"]
+    for detector in DETECTORS:
+        shown = []
+        for arm in arms:
+            row = rates[arm, detector]
+            rate, low, high = (f"{100 * float(row[column]):.1f}" for column in ("rate", "low", "high"))
+            shown.append(f"{row['k']} of {row['n']} = {rate} % [{low}, {high}]")
+        lines.append(f"| {detector} | " + " | ".join(shown) + " |")
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert readme.split("<!-- liang -->\n")[1].split("\n<!-- /liang -->")[0] == "\n".join(lines)

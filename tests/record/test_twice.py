@@ -229,6 +229,14 @@ def test_a_number_that_is_on_no_sheet(ground: Ground) -> None:
         typed(place, edition, table(place, "first.csv", [rows[0] | {"number": ""}]))
 
 
+def test_screens_that_were_read_outside_the_window_are_told(ground: Ground) -> None:
+    place, edition, rows = ground
+    rows[1]["date"] = "2020-05-01"
+    done = typed(place, edition, table(place, "first.csv", rows))
+    [note] = done.notes
+    assert note.startswith("1 screens were read outside the promised window, ")
+
+
 def test_one_hand_is_told(ground: Ground) -> None:
     place, edition, rows = ground
     again = [{**row, "operator": "AB"} for row in rows]

@@ -7,7 +7,9 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import Corpus
 
+from penmark import canon
 from penmark.records import Protocol
 from penmark.screening import screen
 from penmark.screening.confounds import Side, area, auc, contrasts
@@ -132,17 +134,8 @@ def told_of(human, machine):
         name: [vocabulary.case(f"{name}{i}", text, len(text.split())) for i, text in enumerate(texts)]
         for name, texts in (("A", human), ("C", machine))
     }
-    arms = [
-        {"name": n, "title": n, "truth": t, "documents": 1, "headline": True, "filled": "-", "persists": True}
-        for n, t in (("A", "human"), ("C", "ai"))
-    ]
-    evidence = {"kinds": ["archive"], "grades": ["archived"]}
-    detector = {"name": "d", "card": "d", "surface": "local", "tier": "-", "payer": "-", "relation": "none"}
-    protocol = Protocol.model_validate(
-        {"study": "s", "title": "s", "edition": "BENCH-2026-Q4", "people": ({"name": "N", "role": "r", "interests": "-"},), "payer": "-",
-         "schedule": "once", "window": {"opens": "2026-10-01", "closes": "2026-12-31"}, "seed_sha256": "0" * 64,
-         "arms": tuple(arm | {"evidence": {**evidence, "kinds": ("archive",), "grades": ("archived",)}} for arm in arms), "detectors": (detector,)}
-    )  # fmt: skip
+    arms = (Corpus.arm("A", "human"), Corpus.arm("C", "ai"))
+    protocol = Protocol.model_validate_json(canon.encode(Corpus._protocol(arms, {})))
     found = Findings(protocol)
     contrasts(protocol.arms, cases, vocabulary.words, found)
     return {f.rule: f for f in found.ordered()}

@@ -5,6 +5,8 @@ import io
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from penmark import canon, plugins, protocol, screening, study
 from penmark.plugins import Draft
 
@@ -102,6 +104,24 @@ def test_same_texts_within_and_across_arms(corpus):
     assert told["near-duplicate"][0] == "6"
     assert "of its five-word sequences with 5 (corpus/B/documents.jsonl:1)" in told["near-duplicate"][1]
     assert {f.severity for f in found} == {"warning"}
+
+
+def test_the_protocol_says_from_when_on_texts_are_alike(corpus):
+    one = "A rather long text that is there once and once more, with a word changed somewhere near to its end, alas."
+    other = one.replace("word", "line").replace("alas", "hooray")
+    shares = {}
+    for least in (None, "0.2", "0.5", "0.7"):
+        further = {} if least is None else {"near_duplicates": least}
+        made = corpus(corpus.arm("A", "human", 2), **further)
+        made.collect("A", corpus.draft("1", one), corpus.draft("2", other))
+        shares[least] = [f.message.split(" ")[1] for f in of(screened(made), "near-duplicate")]
+    assert shares == {None: ["48%"], "0.2": ["48%"], "0.5": [], "0.7": []}
+
+
+@pytest.mark.parametrize("least", ["0.19", "1.01", "-1"])
+def test_a_threshold_that_cannot_be_kept_is_refused(corpus, least):
+    with pytest.raises(ValueError, match=r"is not from 0\.2 to 1"):
+        corpus(near_duplicates=least)
 
 
 def test_the_protocol_makes_warnings_errors_but_no_error_a_warning(corpus):

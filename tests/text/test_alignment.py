@@ -38,17 +38,15 @@ def test_every_sentence_is_in_one_link_and_in_order(draft, text):
         assert covered == list(range(len(whole)))
     for link in links:
         sizes = (link.draft[1] - link.draft[0], link.text[1] - link.text[0])
-        assert (
-            sizes
-            in {
-                **dict.fromkeys(("kept", "replaced"), {(1, 1)}),
-                "joined": {(2, 1)},
-                "split": {(1, 2)},
-                "deleted": {(1, 0)},
-                "added": {(0, 1)},
-                "moved": {(1, 0), (0, 1)},
-            }[link.kind]
-        )
+        one = {
+            "kept": (1, 1),
+            "replaced": (1, 1),
+            "joined": (2, 1),
+            "split": (1, 2),
+            "deleted": (1, 0),
+            "added": (0, 1),
+        }
+        assert sizes == one[link.kind] if link.kind in one else sizes in ((1, 0), (0, 1))
 
 
 @settings(max_examples=60)

@@ -16,8 +16,9 @@ from typing import Annotated
 import typer
 
 from penmark import amendments, canon, protocol, sealing, study, tokens
-from penmark.errors import UsageError
+from penmark.errors import FaultsError, UsageError
 from penmark.records import Protocol
+from penmark.standing import standing
 
 
 def run(
@@ -28,14 +29,15 @@ def run(
     edition = place.edition()
     with study.locked(place.private / "lock", "penmark commit"):
         promised = protocol.load(edition.protocol_yaml)
-        if edition.seal("promise").exists():
-            warnings = _again(place, edition, promised)
-        else:
-            warnings = _first(place, edition, promised)
+        step = _again if edition.seal("promise").exists() else _first
+        warnings = step(place, edition, promised)
     _show(edition, warnings, as_json)
 
 
 def _first(place: study.Study, edition: study.Edition, promised: Protocol) -> tuple[str, ...]:
+    found = standing(place, edition)
+    if found.faults:  # whatever `penmark status` calls a fault would still be one when it is too late to mend
+        raise FaultsError([*found.faults, *found.undecided])
     files = sealing.prepare(place, edition, promised)
     warnings: list[str] = []
     for path in amendments.carry(place.editions(), edition):

@@ -16,6 +16,7 @@ import typer
 from penmark import study
 from penmark.publish import publish
 from penmark.publish.extract import extract
+from penmark.report import check_current
 
 
 def run(
@@ -38,6 +39,8 @@ def run(
         folder = place.bundles / chosen.tag if bundle is None else bundle
         _extract(folder, detector, out or folder.with_name(f"{folder.name}-{detector}"), as_json)
         return 0
+    if chosen.seal("evidence").exists():
+        check_current(chosen)
     made = publish(place, chosen, out or place.bundles / chosen.tag, tar=tar)
     if as_json:
         print(

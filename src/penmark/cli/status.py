@@ -1,13 +1,13 @@
 """Say where the study stands: arms, seals, answers, departures from its template, and the next command to run.
 
-The last line is that command. Exit code 1 where something cannot be read or keeps the next step from working.
+The last line says what comes next. Exit code 1 where something cannot be read or keeps the next step from working:
+whatever is a fault here, `penmark commit` refuses.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -38,6 +38,7 @@ def _value(found: Standing) -> dict[str, Any]:
     value: dict[str, Any] = {each.name: getattr(found, each.name) for each in dataclasses.fields(found)}
     for name in ("arms", "seals", "journals", "departures", "faults"):
         value[name] = [item._asdict() for item in value[name]] if value[name] is not None else None
+    del value["undecided"]
     value["placeholders"] = [{"path": path, "text": text} for path, text in found.placeholders]
     return value
 
@@ -54,10 +55,10 @@ def _told(found: Standing) -> Iterator[str]:
         yield f"  {number}. {each.rule}: {sides}{each.explanation}"
     if found.amendments:
         yield f"amendments announced: {found.amendments} (CHANGES.md)"
-    if found.placeholders:
+    if found.undecided:
         yield f"still to be decided, in protocol.yaml: {len(found.placeholders)}"
-        for text, places in Counter(text for _, text in found.placeholders).items():
-            yield f"  {text}" + (f" in {places} places" if places > 1 else "")
+        for fault in found.undecided[len(found.undecided) > 1 :]:
+            yield f"  line {(fault.place or '').rpartition(':')[2]}: {fault.fact}"
     for fault in found.faults:
         yield f"fault: {fault}"
     yield f"next: {found.next}"

@@ -9,7 +9,7 @@ types it: ``0.399`` keeps its digits and ``no`` stays a word. An empty plain sca
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,10 +17,10 @@ from pydantic import BaseModel
 
 from penmark import study
 from penmark.errors import Fault, FaultsError, PenmarkError
-from penmark.handwritten.nodes import Loc, at, compose
+from penmark.handwritten.nodes import Loc, Node, at, compose
 from penmark.handwritten.typed import Further, Remark, Sheet
 
-__all__ = ["Further", "Loc", "Remark", "emit", "parse", "read", "replaced", "scalar"]
+__all__ = ["Further", "Loc", "Remark", "emit", "parse", "read", "replaced", "scalar", "scalars"]
 
 MAX_FILE = 2**18
 """A file that a person writes is not larger than this (bytes)."""
@@ -66,6 +66,22 @@ def replaced(path: Path, values: Mapping[Loc, str]) -> str:
         # The span of a block scalar holds its line end.
         text = text[:start] + scalar(value) + ("\n" if text[start:end].endswith("\n") else "") + text[end:]
     return text
+
+
+def scalars(path: Path) -> Iterator[tuple[int, str]]:
+    """Line (from 1) and text of every key and every value of a file, in its order. Raises as ``read``."""
+    root, _ = compose(_text(study.read(path, limit=MAX_FILE), str(path)), str(path))
+    waiting: list[Node] = [root]
+    while waiting:
+        node = waiting.pop()
+        match node.value:
+            case str() as text:
+                yield node.line, text
+            case list() as items:
+                waiting += reversed(items)
+            case dict() as held:
+                yield from ((value.line, key) for key, value in held.items())
+                waiting += reversed(held.values())
 
 
 def _text(data: bytes, place: str) -> str:

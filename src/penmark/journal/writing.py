@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from penmark import canon, study
-from penmark.errors import Fault, FaultsError, ServiceError
+from penmark.errors import Fault, FaultsError, PenmarkError, ServiceError
 from penmark.journal import lines as form
 from penmark.journal import reading
 
@@ -115,7 +115,11 @@ def untear(path: Path) -> int:
     The copy is durable before the original is cut, so that a crash in between can only double it.
     """
     with path.open("r+b") as file:
-        end = _after_last_line_end(file.fileno(), os.fstat(file.fileno()).st_size)
+        size = os.fstat(file.fileno()).st_size
+        end = _after_last_line_end(file.fileno(), size)
+        if size - end > study.MAX_LINE:
+            fact = f"{size - end} bytes stand after its last line end; no line is so long"
+            raise PenmarkError(fact, place=str(path), remedy="Restore the journal from a copy, or look what it is.")
         file.seek(end)
         rest = file.read()
         if rest:

@@ -14,15 +14,18 @@ from typing import Any
 from pydantic import ValidationError
 
 from penmark import canon, handwritten, study
-from penmark.errors import PenmarkError, did_you_mean
+from penmark.errors import Fault, PenmarkError, did_you_mean
 from penmark.handwritten import Remark
 from penmark.protocol.departing import Departure, departures, departures_csv, quarter
+from penmark.protocol.findings import RULES, Severity
 from penmark.protocol.templates import TEMPLATES, Skeleton, UnknownTemplate, fill, followed, template
 from penmark.records import FORMAT, Arm, Detector, Protocol, Quota, Words
 
 __all__ = [
+    "RULES",
     "TEMPLATES",
     "Departure",
+    "Severity",
     "Skeleton",
     "UnknownTemplate",
     "canonical",
@@ -35,6 +38,7 @@ __all__ = [
     "quarter",
     "read_sealed",
     "template",
+    "undecided",
 ]
 
 SLICES = ("register", "subgroup", "model", "style", "provider", "language", "topic", "author", "source")
@@ -42,6 +46,7 @@ SLICES = ("register", "subgroup", "model", "style", "provider", "language", "top
 MAX_SEALED = 2**24
 """A sealed protocol is not larger than this (bytes)."""
 _PLACEHOLDER = re.compile(r"<[^<>\n]{1,200}>")
+_DECIDE = "Write what you promise there; nothing in <angle brackets> can be sealed."
 
 
 def load(path: Path) -> Protocol:
@@ -82,6 +87,26 @@ def placeholders(protocol: Protocol) -> list[tuple[str, str]]:
     """Where a person must still decide: path (``people.0.name``, ``arms.C.quotas.0.where.model``) and text of each
     ``<...>`` that is left. An item of a list is called by its name where it has one, else by its number from 0."""
     return list(_placeholders(protocol.model_dump(mode="json", by_alias=True), ""))
+
+
+def undecided(protocol: Protocol, path: Path) -> list[Fault]:
+    """What a person must still decide in ``path``, where ``protocol`` is written: how much, then each text with its
+    lines. Empty where nothing is left."""
+    left = placeholders(protocol)
+    if not left:
+        return []
+    lines: dict[str, list[int]] = {}
+    for line, written in handwritten.scalars(path):
+        for text in _PLACEHOLDER.findall(written):
+            lines.setdefault(text, []).append(line)
+    named = {text: [where for where, each in left if each == text] for _, text in left}
+    faults = [Fault(str(path), f"{len(left)} places are still to be decided")] if len(named) > 1 else []
+    for text, places in named.items():
+        at = sorted(set(lines.get(text, [])))
+        place = f"{path}:{at[0]}" if at else str(path)
+        also = f" (also line{'s' if len(at) > 2 else ''} {', '.join(map(str, at[1:]))})" if len(at) > 1 else ""
+        faults.append(Fault(place, f"{f'{places[0]} ' if len(places) == 1 else ''}still says {text}{also}"))
+    return [*faults[:-1], faults[-1]._replace(remedy=_DECIDE)]
 
 
 def _placeholders(value: Any, path: str) -> Iterator[tuple[str, str]]:

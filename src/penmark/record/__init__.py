@@ -98,7 +98,9 @@ def record(place: Study, edition: Edition, path: Path, wanted: Import) -> Record
         why = f"recorded {len(made)} answers from {named}"
         lines, kept = [each.line for each in made], [each.kept for each in made if each.kept is not None]
         heads = keeping.write(ground, wanted.detector, lines, kept, why)
-    return _told(wanted.detector, lines, heads, typed)
+    done = _told(wanted.detector, lines, heads, typed)
+    outside = _outside(ground, lines) if typed is not None else None
+    return done if outside is None else done._replace(notes=[*done.notes, outside])
 
 
 class _Typed(NamedTuple):
@@ -150,6 +152,14 @@ def _typed_rows(place: Study, ground: Ground, documents: Documents, rows: list[R
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _outside(ground: Ground, lines: Sequence[dict[str, Any]]) -> str | None:
+    """How many screens were read on days that the promise does not name; None where none was."""
+    window = ground.protocol.window
+    days = [line["got_at"][:10] for line in lines if line["got_at"] is not None]
+    late = sum(not window.opens <= day <= window.closes for day in days)
+    return f"{late} screens were read outside the promised window, {window.opens} to {window.closes}" if late else None
 
 
 def _told(detector: str, lines: Sequence[dict[str, Any]], heads: dict[str, Head], typed: _Typed | None) -> Recorded:

@@ -1,5 +1,5 @@
 """The page that people read: one static file, made only from the files of an edition."""
 
-from penmark.report.page import page
+from penmark.report.page import check_current, page
 
-__all__ = ["page"]
+__all__ = ["check_current", "page"]

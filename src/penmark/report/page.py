@@ -70,6 +70,21 @@ def page(edition: study.Edition, tables: Mapping[str, bytes], *, recomputed: Col
     return text.encode()
 
 
+def check_current(edition: study.Edition) -> None:
+    """Raises PenmarkError where ``report/index.html`` is not what the files of the edition give today."""
+    path = edition.report / "index.html"
+    held = {f"tables/{p.name}": study.read(p) for p in sorted(edition.tables.glob("*.csv"))}
+    made, there = page(edition, held), path.is_file()
+    if not there or study.read(path) != made:
+        raise PenmarkError(
+            "is not the page that the files of this edition give: something was told after it was made"
+            if there
+            else "is missing",
+            place=str(path),
+            remedy="Run `penmark report` again: the evidence stays as it is sealed, and the page is made anew.",
+        )
+
+
 def _template() -> Any:
     try:
         import jinja2

@@ -47,7 +47,7 @@ class Question(NamedTuple):
 class Outcome(NamedTuple):
     """What came of it: an answer, a refusal, an error in transport, or the reason why the pair has failed.
 
-    ``began``, ``seconds``: when the call began, by the clock that only goes forward, and how long it took.
+    ``began``: when the call began, by the clock that only goes forward; ``seconds``: how long its last request took.
     """
 
     question: Question
@@ -251,9 +251,9 @@ class Crew:
             with self._lock:
                 self._busy[me] = began
             said, exchanges = _asked(self._asking, question)
-            outcome = Outcome(question, said, exchanges, self._clock.now(), began, time.monotonic() - began)
+            got_at, ended = self._clock.now(), time.monotonic()
             with self._lock:
-                del self._busy[me]
+                outcome = Outcome(question, said, exchanges, got_at, began, ended - self._busy.pop(me))
                 if not self._left:
                     self._outcomes.append(outcome)
             if self._waiting.empty():  # else there is no hurry: the lane looks at every beat

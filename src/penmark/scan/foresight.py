@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from penmark.records import Card, Pace
 from penmark.scan import canary, opening, ready
-from penmark.scan.pace import SLACK
+from penmark.scan.pace import Pace as Pacing
 from penmark.scan.plan import Part, Plan
 from penmark.scan.ready import CONNECTIONS, Limits
 
@@ -62,8 +62,8 @@ def _time(
 ) -> tuple[float, str] | tuple[None, None]:
     """The longer of what the vendor's limit and what the pilot say."""
     ways: list[tuple[float, str]] = []
-    if (pace := limits.pace(name, card)) is not None:
-        ways.append((texts * _requests(card) * pace.seconds * (1 + SLACK) / pace.requests, _limit(pace)))
+    if (pace := limits.pace(name, card)) is not None and (rate := Pacing(pace).rate) is not None:
+        ways.append((texts * _requests(card) / rate, _limit(pace)))
     if taken is not None:
         connections = limits.connections.get(name, CONNECTIONS) if card.ask.by == "http" else 1
         ways.append((texts * taken / connections, "by the pilot"))

@@ -28,7 +28,7 @@ from penmark.scan.troubles import Troubles
 from penmark.scan.work import Ends, Money, Work
 
 QUICK = 0.02
-"""Seconds: only while calls take less may texts wait for a free thread, their ``sent`` lines written."""
+"""Seconds: only while answers come faster may texts wait for a free thread, their ``sent`` lines written."""
 AHEAD = 16
 """So many at most; they are in doubt after a crash."""
 BEAT = 0.01
@@ -91,7 +91,7 @@ class Lane:
         self._left = self._broken = False
         self._expected = promised.first_version or promised.version_asked
         self._versions = {promised.first_version, promised.version_asked}
-        self._took, self._wrote, self._beat = QUICK, 0.0, 0.0
+        self._took, self._cycle, self._beat = QUICK, BEAT, time.monotonic()
 
     def run(self, items: Iterator[Item], stop: threading.Event, tell: Callable[[], None] = _silent) -> None:
         """Do all ``items`` until that is done, ``stop`` is set, or something ends it; then write the stop line.
@@ -170,7 +170,7 @@ class Lane:
 
     def _rest(self) -> None:
         """Wait until there may be something to do."""
-        quick = self._troubles.warm and self._took < QUICK
+        quick = self._quick()
         waits = [1.0, self._patience / 2]
         if (delay := self._work.delay(self._room())) is not None:
             waits.append(delay)
@@ -180,7 +180,13 @@ class Lane:
         beat = self._beat + BEAT - time.monotonic()
         if quick and self._asking.pace.limited and beat > 0:
             time.sleep(beat)  # what comes until then is written in one go
-        self._beat = time.monotonic()
+        now = time.monotonic()
+        self._cycle = max(now - self._beat, 0.9 * self._cycle)
+        self._beat = now
+
+    def _quick(self) -> bool:
+        """Whether answers come one upon the other."""
+        return self._troubles.warm and self._took < QUICK * self._asking.connections
 
     # --- what is asked next ---
 
@@ -190,8 +196,8 @@ class Lane:
         threads = self._asking.connections
         if not self._troubles.warm:
             threads = 1
-        elif self._took < QUICK:
-            threads += min(AHEAD, int((BEAT + self._wrote) * threads / max(self._took, 1e-6)))
+        elif self._quick():
+            threads += min(AHEAD, int(self._cycle * threads / max(self._took, 1e-6)))
         return threads - self._crew.load
 
     def _take(self) -> list[Question]:
@@ -262,10 +268,8 @@ class Lane:
     def _flush(self) -> None:
         lines, self._lines = self._lines, []
         if lines:
-            began = time.monotonic()
             with self._whole():
                 self._files.journal.append(*lines)
-            self._wrote += (time.monotonic() - began - self._wrote) / 8
 
     @contextlib.contextmanager
     def _whole(self) -> Iterator[None]:

@@ -6,6 +6,7 @@ any stretch of time of the length that its limit names, or any while the vendor 
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
@@ -13,9 +14,11 @@ from collections.abc import Callable
 
 from penmark import records
 
-SLACK = 0.02
-"""The part of a limit that is left unused: requests overtake one another on their way."""
-BURST = 50
+UNUSED = 0.02
+"""The part of a limit that is left alone: so many requests may still be on their way when others arrive."""
+SLACK = 0.01
+"""By so much the time of a limit is stretched: no two clocks are the same."""
+BURST = 100
 """So many requests at most leave at once after a stretch without any."""
 NO_LIMIT = 2**30
 _TRIFLE = 1e-9
@@ -29,14 +32,19 @@ class Pace:
 
     def __init__(self, limit: records.Pace | None, clock: Callable[[], float] = time.monotonic) -> None:
         self.limited = limit is not None
-        self._most = NO_LIMIT if limit is None else limit.requests
+        self._most = NO_LIMIT if limit is None else math.ceil(limit.requests * (1 - UNUSED))
         self._span = 0.0 if limit is None else limit.seconds * (1 + SLACK)
-        self._rate = 0.0 if limit is None else limit.requests / limit.seconds
-        self._room = float(min(BURST, max(1, self._most // 10)))
+        self._rate = 0.0 if limit is None else self._most / self._span
+        self._room = float(min(BURST, max(1, self._most // 5)))
         self._clock, self._lock = clock, threading.Lock()
         self._tokens, self._filled, self._closed = self._room, clock(), 0.0
         self._left: deque[float] = deque()  # when the requests of the last span left
         self._taken = 0  # places of requests that have not left yet
+
+    @property
+    def rate(self) -> float | None:
+        """Requests a second, as far as this limit goes."""
+        return self._rate if self.limited else None
 
     def free(self) -> int:
         """For how many requests a place may be taken now."""

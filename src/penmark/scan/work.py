@@ -69,7 +69,7 @@ class Work:
         self._money, self._folder = money, folder
         self._again: list[tuple[float, Item]] = []  # when, by the clock that only goes forward, and what
         self._held: list[Item] = []  # picked, and not yet permitted; the last one goes first
-        self._exhausted = self._cut = False
+        self._exhausted = self._cut = self._short = False  # all picked; too many skips at once; no money yet
 
     @property
     def done(self) -> bool:
@@ -85,8 +85,8 @@ class Work:
         if self._cut:
             return 0.0
         waits = [due - time.monotonic() for due, _ in self._again]
-        if self._held and room > 0 and (pace := self._pace.delay()) > 0:
-            waits.append(pace)
+        if self._held and not self._short:
+            waits.append(self._pace.delay())
         return max(0.0, min(waits)) if waits and room > 0 else None
 
     def take(self, room: int, waiting: bool) -> Taken:
@@ -95,6 +95,7 @@ class Work:
         ``waiting``: calls are under way, which may set money free. Raises ServiceError where the disk has no room.
         """
         taken, permits, at = Taken([], [], None), self._pace.free(), ""
+        self._short = False
         while len(taken.questions) < room and len(taken.skipped) < SKIPS and (item := self._pick()) is not None:
             if item.skip is not None:
                 taken.skipped.append((self._material.name(item.position), item.skip))
@@ -103,7 +104,7 @@ class Work:
             ends = self._open(at)
             permitted = ends is None and (item.job is not None or permits > 0)
             if permitted and not self._paid(item):
-                permitted = False
+                permitted, self._short = False, True
                 ends = None if waiting or taken.questions else self._broke(item)
             if not permitted:
                 self._held.append(item)

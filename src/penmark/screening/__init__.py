@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import chain
 
+from penmark.protocol import RULES, Severity
 from penmark.records import Protocol
 from penmark.screening.earlier import Earlier, shipped
-from penmark.screening.findings import RULES, Finding, Findings, Severity, Where, to_csv
+from penmark.screening.findings import Finding, Findings, Where, to_csv
 from penmark.screening.language import tools
 from penmark.screening.ledger import Ledger, promised_on
 from penmark.screening.page import to_html

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from html import escape
 from itertools import groupby
 
-from penmark.screening.findings import RULES, Finding, Severity
+from penmark.protocol import RULES, Severity
+from penmark.screening.findings import Finding
 
 SHOWN = 200
 """Findings of one rule that the page lists."""

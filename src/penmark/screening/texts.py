@@ -18,7 +18,7 @@ from penmark.screening.features import Case, Vocabulary
 from penmark.screening.findings import Findings, Where
 from penmark.screening.language import tools
 from penmark.screening.ledger import Entry, Ledger
-from penmark.screening.twins import Sketches, Twins, verified
+from penmark.screening.twins import SHARED, Sketches, Twins, verified
 from penmark.screening.wording import Remark, characters, echo, remarks
 from penmark.study import Study
 from penmark.text import fold, words
@@ -255,7 +255,8 @@ class Texts:
         if not within:
             return
         numbers = sorted({self._ledger.entries[position].number for position in within if position < every})
-        for one, other, share in verified(self._sketches, pairs, self._again(numbers, within)):
+        least = float(self._ledger.protocol.near_duplicates or SHARED)
+        for one, other, share in verified(self._sketches, pairs, self._again(numbers, within), least):
             if other < every:
                 self._pair("near-duplicate", other, one, f"shares {share:.0%} of its five-word sequences with")
             else:

@@ -20,7 +20,8 @@ SEQUENCE = 5
 SKETCH = 24
 """Hashes in a sketch."""
 SHARED = 0.30
-"""From this Jaccard similarity of their five-word sequences on, two texts share much of their wording."""
+"""From this Jaccard similarity of their five-word sequences on, two texts share much of their wording, unless the
+protocol says otherwise."""
 _FEWEST = 8
 _VOCABULARY = 200_000
 _PLAIN = re.compile(r"[^\W_]+")
@@ -107,12 +108,12 @@ class Twins:
 
 
 def verified(
-    sketches: Sketches, pairs: list[tuple[int, int]], texts: Iterator[tuple[int, str]]
+    sketches: Sketches, pairs: list[tuple[int, int]], texts: Iterator[tuple[int, str]], least: float = SHARED
 ) -> Iterator[tuple[int, int, float]]:
-    """The candidates that share at least SHARED of their sequences. ``texts``: position and text of all in pairs."""
+    """The candidates that share at least ``least`` of their sequences. ``texts``: position and text of all in pairs."""
     held = {position: array("q", sorted(sketches.sequences(text))) for position, text in texts}
     for one, other in pairs:
         if one in held and other in held:
             share = shared(set(held[one]), set(held[other]))
-            if share >= SHARED:
+            if share >= least:
                 yield one, other, share

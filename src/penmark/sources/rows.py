@@ -71,7 +71,8 @@ def _csv(path: Path, faults: list[Fault], delimiter: str) -> Iterator[Row]:
             return
     csv.field_size_limit(MAX_LINE)
     with path.open("r", encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-        reader = csv.reader(_lines(file), delimiter=delimiter, strict=True)
+        seen = [""]
+        reader = csv.reader(_lines(file, seen), delimiter=delimiter, strict=True)
         start = 1
         try:
             header = next(reader, [])
@@ -89,11 +90,13 @@ def _csv(path: Path, faults: list[Fault], delimiter: str) -> Iterator[Row]:
                 yield Row(place, dict(zip(header, cells, strict=True)))
         except csv.Error as error:
             remedy = "Look for a quote that is not closed, or not doubled; nothing after this row was read."
-            faults.append(Fault(f"{path}:{start}", f"is not CSV: {error}", remedy))
+            faults.append(_broken(f"{path}:{start}", seen[0], f"is not CSV: {error}", remedy))
 
 
-def _lines(file: IO[str]) -> Iterator[str]:
+def _lines(file: IO[str], seen: list[str]) -> Iterator[str]:
+    """The lines; the one that is being read is kept in ``seen``."""
     while line := file.readline(MAX_LINE + 1):
+        seen[0] = line
         if len(line) > MAX_LINE:
             raise csv.Error("the line is too long")
         yield line
@@ -131,7 +134,7 @@ def _jsonl(path: Path, faults: list[Fault], lists: tuple[str, ...]) -> Iterator[
             try:
                 value = _parsed(line)
             except (ValueError, RecursionError) as error:
-                faults.append(Fault(place, f"is not valid JSON ({error})", "Correct the line."))
+                faults.append(_broken(place, line, f"is not valid JSON ({error})", "Correct the line."))
                 continue
             row = _object(value, place, faults, lists)
             if row is not None:
@@ -142,10 +145,11 @@ def _json(path: Path, faults: list[Fault], lists: tuple[str, ...]) -> Iterator[R
     if path.stat().st_size > MAX_WHOLE:
         faults.append(Fault(str(path), "is too large to be read whole", "Save it as JSONL, one object a line."))
         return
+    text = path.read_text(encoding="utf-8-sig", errors="surrogateescape")
     try:
-        value = _parsed(path.read_text(encoding="utf-8-sig", errors="surrogateescape"))
+        value = _parsed(text)
     except (ValueError, RecursionError) as error:
-        faults.append(Fault(str(path), f"is not valid JSON ({error})", "Correct the file."))
+        faults.append(_broken(str(path), text, f"is not valid JSON ({error})", "Correct the file."))
         return
     if not isinstance(value, list):
         faults.append(Fault(str(path), "is not a list of objects", "Give a JSON list with one object a text."))
@@ -154,6 +158,14 @@ def _json(path: Path, faults: list[Fault], lists: tuple[str, ...]) -> Iterator[R
         row = _object(item, f"{path}: item {number}", faults, lists)
         if row is not None:
             yield row
+
+
+def _broken(place: str, text: str, fact: str, remedy: str) -> Fault:
+    """What is wrong with a text that cannot be parsed: bytes that are no UTF-8, where it holds some."""
+    for c in text:
+        if "\udc80" <= c <= "\udcff":
+            return Fault(place, f"is not UTF-8 (byte 0x{ord(c) - 0xDC00:02x})", "Save the file as UTF-8.")
+    return Fault(place, fact, remedy)
 
 
 def _parsed(text: str) -> Any:

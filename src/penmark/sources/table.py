@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from penmark.errors import Fault, FaultsError, UsageError
 from penmark.plugins import Draft
 from penmark.sources.mapping import Mapping, required_path
-from penmark.sources.rows import rows
+from penmark.sources.rows import Row, rows
 
 
 class Table:
@@ -28,6 +28,16 @@ class Table:
     def gather(self, arm_name: str) -> Iterator[Draft]:
         """A draft for each row. Raises FaultsError at the end."""
         faults: list[Fault] = []
-        yield from self._mapping.drafts(rows(self._path, faults, self._delimiter), self._path.parent, faults)
+        count = 0
+
+        def counted() -> Iterator[Row]:
+            nonlocal count
+            for row in rows(self._path, faults, self._delimiter):
+                count += 1
+                yield row
+
+        yield from self._mapping.drafts(counted(), self._path.parent, faults)
+        if count == 0 and not faults:
+            faults.append(Fault(str(self._path), "holds no rows", "Look at the name of the file."))
         if faults:
             raise FaultsError(faults)

@@ -807,8 +807,8 @@ def check_protocol(study: Study) -> None:
                 raise Fault(f"{detector['name']} twice", "each detector once")
             study.detectors[detector["name"]] = detector
         for name in study.detectors:
-            if (whole := re.sub(r"\.[0-9]+of[0-9]+$", "", name)) != name and whole in study.detectors:
-                raise Fault(f"the detector {name} has the name of a shard of {whole}", "names that cannot be confused")
+            if re.search(r"\.[0-9]+of[0-9]+$", name):
+                raise Fault(f"the detector {name}, which reads like a shard", "names that cannot be confused")
         if protocol["level"] not in Z:
             report.fault(3, "protocol.json level", protocol["level"], ", ".join(Z))
     known = {f"detectors/{name}.json": name for name in study.detectors}

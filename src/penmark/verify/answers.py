@@ -10,7 +10,7 @@ import base64
 import contextlib
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from penmark import __version__, canon, cards, evidence, journal, reading, study
 from penmark.errors import PenmarkError
@@ -21,6 +21,22 @@ from penmark.verify.found import Found
 
 _CHANGED = "A journal or the evidence was changed. Ask the publisher for the sealed files."
 _AGAIN = "Get the bundle again."
+
+
+class _Row(NamedTuple):
+    """What is needed of a reading."""
+
+    document: str
+    attempt: int
+    evidence_sha256: str | None
+    line: int
+    state: str
+    displayed: str | None
+    score: str | None
+    label: str | None
+    version: str | None
+    reason: str | None
+    origin: str
 
 
 def answers(
@@ -35,53 +51,62 @@ def answers(
     """Walk the readings of the detector ``name`` and its raw answers in step: evidence stands in their order."""
     kept = _kept(edition, name, found)
     for one in own:
-        place = f"journal/{one.path.name}"
-        for row in one.readings.iter_rows(named=True):
-            where = f"{place}:{row['line']}"
-            if row["evidence_sha256"] is None:
-                _displayed(where, row, card, found)
+        place, ours = f"journal/{one.path.name}", _ours(one)
+        for row in map(_Row._make, one.readings.select(_Row._fields).iter_rows()):
+            if row.evidence_sha256 is None:
+                _displayed(f"{place}:{row.line}", row, card, found)
                 continue
-            at = known.ids.get(row["document"])
+            at = known.ids.get(row.document)
             if at is None or known.withheld[at]:
                 continue
             there = next(kept, None)
-            key = (row["document"], row["attempt"], row["evidence_sha256"])
+            key = (row.document, row.attempt, row.evidence_sha256)
+            where = f"{place}:{row.line}"
             if there is None or (there.document, there.attempt, there.sha256) != key:
                 got = "nothing" if there is None else f"the answer about {there.document}, attempt {there.attempt}"
-                wanted = f"the raw answer about {row['document']} with digest {row['evidence_sha256']}"
+                wanted = f"the raw answer about {row.document} with digest {row.evidence_sha256}"
                 found.failed(f"evidence/{name} for {where}", got, wanted, _CHANGED)
                 return
-            salt = known.salts.get(row["document"]) if known.attested[at] else None
+            salt = known.salts.get(row.document) if known.attested[at] else None
             digest = canon.keyed(salt, there.body) if salt is not None else canon.sha256(there.body)
-            if found.equal(f"evidence/{name} for {where}", digest, row["evidence_sha256"], _CHANGED):
-                text = published.text(at) if card.answer.text is not None else None
-                _answer(where, row, card, there.body, text, found)
-                if text is not None and not known.attested[at] and _ours(one):
-                    _remark(where, row, card, there.body, text, found)
+            if digest != row.evidence_sha256:
+                found.failed(f"evidence/{name} for {where}", digest, row.evidence_sha256, _CHANGED)
+                continue
+            text = published.text(at) if card.answer.text is not None else None
+            judged = _judged(row, card, there.body, text)
+            _answer(where, row, judged, text, found)
+            if ours and text is not None and not known.attested[at]:
+                _remark(where, row, card, there.body, text, found)
     if next(kept, None) is not None:
         found.failed(f"evidence/{name}", "answers without a reading", "one answer a reading", _CHANGED)
 
 
-def _answer(where: str, row: dict[str, Any], card: Card, body: bytes, text: str | None, found: Found) -> None:
-    """The reading says what its raw answer says, as the sealed card reads it."""
-    if row["origin"] == "typed" and cards.by_display(card):
-        judged = reading.judge_typed(card, body)
-    else:
-        judged = reading.judge(card, body, _echoed(card, body) if text is None else text)
-    got = tuple(row[k] for k in ("displayed", "score", "label", "version"))
-    expected = (judged.found.displayed, judged.found.score, judged.found.label, judged.found.version)
-    found.equal(
-        f"{where} (displayed, score, label, version)", got, expected, "The reading is not what the answer says."
-    )
-    if judged.state == "answered" and row["state"] != "answered":
+def _judged(row: _Row, card: Card, body: bytes, text: str | None) -> reading.Judged:
+    """What the raw answer comes to, as the sealed card reads it. Where the text is not here to compare with, an answer is
+    about the text that it says."""
+    if row.origin == "typed" and cards.by_display(card):
+        return reading.judge_typed(card, body)
+    if text is None:
+        text = "" if card.answer.text is None else _echoed(card, body)
+    return reading.judge(card, body, text)
+
+
+def _answer(where: str, row: _Row, judged: reading.Judged, text: str | None, found: Found) -> None:
+    """The reading says what its raw answer says."""
+    shown = judged.found
+    if (row.displayed, row.score, row.label, row.version) != shown[:4]:
+        got, expected = str((row.displayed, row.score, row.label, row.version)), str(tuple(shown[:4]))
+        remedy = "The reading is not what the answer says."
+        found.failed(f"{where} (displayed, score, label, version)", got, expected, remedy)
+    if judged.state == "answered" and row.state != "answered":
         expected_state = "answered: there is an answer in the evidence"
-        found.failed(where, f"state {row['state']}", expected_state, "An answer was left out.")
-    if judged.state != "answered" and row["state"] == "answered":
+        found.failed(where, f"state {row.state}", expected_state, "An answer was left out.")
+    if judged.state != "answered" and row.state == "answered":
         found.failed(where, "state answered", f"{judged.state}: {judged.reason}", "There is no answer in the evidence.")
     other = judged.reason == reading.OTHER_TEXT
-    if other or (text is not None and row["reason"] == reading.OTHER_TEXT):
+    if other or (text is not None and row.reason == reading.OTHER_TEXT):
         expected_reason = reading.OTHER_TEXT if other else "the text that was sent is echoed"
-        found.equal(f"{where} (reason)", row["reason"], expected_reason, "What was scanned is another text.")
+        found.equal(f"{where} (reason)", row.reason, expected_reason, "What was scanned is another text.")
 
 
 def _ours(one: journal.Journal) -> bool:
@@ -89,29 +114,29 @@ def _ours(one: journal.Journal) -> bool:
     return all(start["software"] == f"penmark {__version__}" for start in one.starts)
 
 
-def _remark(where: str, row: dict[str, Any], card: Card, body: bytes, text: str, found: Found) -> None:
+def _remark(where: str, row: _Row, card: Card, body: bytes, text: str, found: Found) -> None:
     """An answered reading has the remark that its raw answer calls for."""
     judged = reading.judge(card, body, text)
-    if judged.state == row["state"] == "answered":
+    if judged.state == row.state == "answered":
         said = reading.remarked(judged, card, body, text).reason
-        found.equal(f"{where} (reason)", row["reason"], said, "The remark is not what the answer shows.")
+        found.equal(f"{where} (reason)", row.reason, said, "The remark is not what the answer shows.")
 
 
 def _echoed(card: Card, body: bytes) -> str:
-    """Where the text is not here to compare with, an answer is about the text that it says."""
+    """The text that an answer says it is about."""
     try:
         return cards.extract(card, body).text or ""
     except PenmarkError:
         return ""
 
 
-def _displayed(where: str, row: dict[str, Any], card: Card, found: Found) -> None:
+def _displayed(where: str, row: _Row, card: Card, found: Found) -> None:
     """A reading without a raw answer: nothing of a scan was shown, or somebody copied a screen."""
-    if row["origin"] == "scan" and row["state"] == "answered":
+    if row.origin == "scan" and row.state == "answered":
         found.failed(where, "an answer without evidence", "the raw answer of a scan", "A scan keeps every answer.")
-    shown = row["displayed"]
+    shown = row.displayed
     told = (None, None) if shown is None else cards.from_display(card, shown)[1:3]
-    got = (row["score"], row["label"])
+    got = (row.score, row.label)
     found.equal(f"{where} (score, label)", got, told, "The reading is not what was displayed.")
 
 
@@ -124,7 +149,8 @@ def _kept(edition: study.Edition, name: str, found: Found) -> Iterator[evidence.
             for line, value in packed.records(path, evidence.MAX_LINES):
                 where = f"{place}:{line}"
                 one = evidence.parse(value, place=where)
-                found.equal(f"{where} detector", one.detector, name, _CHANGED)
+                if one.detector != name:
+                    found.failed(f"{where} detector", one.detector, name, _CHANGED)
                 if value["encoding"] == "base64":  # bits that no reader sees could differ
                     found.equal(f"{where} body", value["body"], base64.b64encode(one.body).decode(), _CHANGED)
                 yield one

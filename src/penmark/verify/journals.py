@@ -7,7 +7,7 @@ held against their evidence in ``answers``. *Never* takes a reason for not askin
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -65,8 +65,8 @@ def journals(
     for name, card in held.items():
         own = [one for one in read if one.detector == name]
         _attempts(own, promised, found)
-        _skips(edition, own, card, found)
         answers.answers(edition, name, card.card, own, known, texts, found)
+    _skips(edition, read, held, found)
     answers.strays(edition, set(held), found)
     if found.clean:
         found.ok("journal", f"{sum(j.lines for j in read)} lines in {len(read)} journals, chained and sealed")
@@ -235,21 +235,21 @@ def _in_turn(happened: Iterable[tuple[int, int, str, int, str]], promised: Proto
         left.add(attempt)
 
 
-def _skips(edition: study.Edition, own: list[journal.Journal], sealed: SealedCard, found: Found) -> None:
+def _skips(edition: study.Edition, read: list[journal.Journal], held: dict[str, SealedCard], found: Found) -> None:
     """A document that was not asked about is one that the sealed card says cannot be, for just that reason."""
-    skipped = {
-        document: (f"journal/{one.path.name}:{line}", reason)
-        for one in own
-        for document, reason, line in one.skipped.select("document", "reason", "line").iter_rows()
-    }
-    for document in _chosen(edition, set(skipped)) if skipped else ():
-        place, reason = skipped[document.id]
-        expected = cards.not_scannable(sealed.card, document)
-        remedy = "By the promised card the document could be asked about."
-        found.equal(place, reason, expected if expected is not None else f"{document.id} is asked about", remedy)
+    skipped: defaultdict[str, list[tuple[str, str, SealedCard]]] = defaultdict(list)
+    for one in read:
+        if (card := held.get(one.detector)) is not None:
+            for document, reason, line in one.skipped.select("document", "reason", "line").iter_rows():
+                skipped[document].append((f"journal/{one.path.name}:{line}", reason, card))
+    for each in _chosen(edition, skipped) if skipped else ():
+        for place, reason, card in skipped[each.id]:
+            expected = cards.not_scannable(card.card, each)
+            remedy = "By the promised card the document could be asked about."
+            found.equal(place, reason, expected if expected is not None else f"{each.id} is asked about", remedy)
 
 
-def _chosen(edition: study.Edition, names: set[str]) -> Iterator[Document]:
+def _chosen(edition: study.Edition, names: Container[str]) -> Iterator[Document]:
     """The documents of the manifest with these ids; a line that is none is told by check 4."""
     for number, line in study.lines(edition.manifest):
         value: Any = canon.decode(line, place=f"manifest.jsonl:{number}")

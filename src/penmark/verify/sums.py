@@ -67,7 +67,9 @@ def sums(root: Path, found: Found) -> bool:
         found.failed(path, "is missing", "a file that every bundle has", _AGAIN)
     for path in sorted(set(listed) & present):
         try:
-            found.equal(path, f"SHA-256 {digest(root / path)}", f"SHA-256 {listed[path]}", _AGAIN)
+            got, wanted = digest(root / path), listed[path]
+            why = "" if got == wanted else study.only_line_ends(root / path, wanted)
+            found.equal(path, f"SHA-256 {got}{why}", f"SHA-256 {wanted}", _AGAIN)
         except PenmarkError as error:
             found.error(error)
     if "format" in present:

@@ -1,0 +1,91 @@
+"""What stands between a protocol and its promise: one list, which `status` tells and `commit` refuses.
+
+*Reads* protocol.yaml, the study's cards and those that ship, the secret seed, and which code a plugin is.
+*Writes* nothing. *Never* stops at the first fault; never counts what is still to be decided (``protocol.undecided``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from penmark import canon, cards, handwritten, plugins, protocol
+from penmark import study as studies
+from penmark.errors import Fault, PenmarkError, did_you_mean
+from penmark.records import Card, Detector, Protocol, SealedCard
+from penmark.study import Edition, Study
+
+
+@dataclass
+class Prospect:
+    """Cards by the name of the detector, as they would be sealed; departures (None where they cannot be computed);
+    and every fault."""
+
+    sealed: dict[str, SealedCard] = field(default_factory=dict)
+    departures: list[protocol.Departure] | None = None
+    faults: list[Fault] = field(default_factory=list)
+
+
+def prospect(place: Study, edition: Edition, promised: Protocol) -> Prospect:
+    """What would be promised with ``promised``, the protocol of ``edition``, and what is wrong with it."""
+    found = Prospect()
+    if promised.edition != edition.tag:
+        fact = f"is the protocol of {promised.edition}, in the folder of {edition.tag}"
+        found.faults.append(Fault(str(edition.protocol_yaml), fact, "Give both the same tag."))
+    found.faults += _seed(place, edition, promised)
+    known: dict[str, Card] = {}
+    for detector in promised.detectors:
+        try:
+            card = cards.load(cards.find(detector.card, place.cards))
+            known[detector.name] = card
+            cards.rule_in_force(detector, card)
+            _check_settings(detector, card)
+            asks = card.ask.plugin
+            plugin = None if asks is None else plugins.facts(plugins.DETECTORS, asks)
+            found.sealed[detector.name] = SealedCard(card=card, plugin=plugin)
+        except PenmarkError as error:
+            found.faults += [Fault(f.place or f"detector {detector.name}", f.fact, f.remedy) for f in error.faults]
+    try:
+        found.departures = protocol.departures(promised, known)
+    except PenmarkError as error:
+        found.faults += error.faults
+    found.faults += _rules(edition, promised)
+    return found
+
+
+def _seed(place: Study, edition: Edition, promised: Protocol) -> Iterator[Fault]:
+    seed = place.seed_of(edition.tag)
+    try:
+        raw = studies.read(seed, limit=4096)
+    except PenmarkError as error:
+        yield from error.faults
+        return
+    if len(raw) != 32 or canon.sha256(raw) != promised.seed_sha256:
+        fact = f"is not the secret seed whose digest the protocol names (its SHA-256 is {canon.sha256(raw)})"
+        remedy = "Restore the seed that `penmark init` made, or write the digest of this one to seed_sha256."
+        yield Fault(str(seed), fact, remedy)
+
+
+def _check_settings(detector: Detector, card: Card) -> None:
+    """Raises PenmarkError for a setting that the vendor's card does not know: it would be promised, and never sent."""
+    request = card.ask.request
+    for name in detector.settings if request is not None else ():
+        if request is not None and name not in request.settings:
+            known = ", ".join(request.settings) or "none"
+            raise PenmarkError(
+                f"the card {card.name} has no setting {name!r}{did_you_mean(name, request.settings)}",
+                place=f"detector {detector.name}",
+                remedy=f"It has: {known}.",
+            )
+
+
+def _rules(edition: Edition, promised: Protocol) -> Iterator[Fault]:
+    """Names under ``screening`` that are no rule: they would be promised, and never looked for."""
+    unknown = set(promised.screening) - protocol.RULES.keys()
+    if not unknown:
+        return
+    lines = {text: line for line, text in handwritten.scalars(edition.protocol_yaml)}
+    for name in sorted(unknown):
+        place = f"{edition.protocol_yaml}:{lines[name]}" if name in lines else str(edition.protocol_yaml)
+        fact = f"screening.{name}: there is no such rule{did_you_mean(name, protocol.RULES)}"
+        yield Fault(place, fact, "`penmark screen --rules` tells all of them.")

@@ -1,0 +1,67 @@
+"""``penmark publish`` as a user runs it: a bundle is made of files that fit one another, or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cases.trial import Trial, arm, penmark, seen, texts, verdicts
+
+
+@pytest.fixture
+def reported(tmp_path: Path) -> Trial:
+    """A study whose evidence is sealed and whose page is made."""
+    trial = Trial(tmp_path / "study", [arm("A", "human", 2)], cards=[seen(**verdicts(Human="human", AI="ai"))])
+    trial.frozen(A=texts(2))
+    rows = [{"document": f"A-00{n}", "displayed": shown} for n, shown in ((1, "Human"), (2, "AI"))]
+    trial.record("seen", rows, "--by", "N", ending="csv")
+    trial.done("report", "--close")
+    return trial
+
+
+AMEND = ("amend", "--what", "More texts.", "--why", "Too few.", "--before", "2 texts", "--after", "4 texts")
+
+
+def test_a_page_that_was_made_before_an_amendment_is_not_published(reported: Trial, tmp_path: Path) -> None:
+    reported.done(*AMEND)
+    bundle = tmp_path / "bundle"
+    said = reported.run("publish", "--out", str(bundle))
+    assert said.code == 1
+    assert f"{reported.edition.report / 'index.html'}: is not the page that the files of this edition give" in said.err
+    assert "Run `penmark report` again" in said.err
+    assert not bundle.exists()
+    reported.done("report")
+    reported.done("publish", "--out", str(bundle))
+    verified = penmark("verify", str(bundle))
+    assert verified.code == 0, verified.out
+    assert "8 pages         ok" in verified.out
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda edition: edition.deviations.write_bytes(
+            b'{"at":"2026-11-30T10:00:00Z","detector":null,"what":"A power cut."}\n'
+        ),
+        lambda edition: (edition.report / "index.html").write_bytes(
+            (edition.report / "index.html").read_bytes().replace(b"Headline rates", b"Head line rates")
+        ),
+        lambda edition: (edition.report / "index.html").unlink(),
+    ],
+)
+def test_any_other_page_is_not_published(reported: Trial, tmp_path: Path, change: object) -> None:
+    assert callable(change)
+    change(reported.edition)
+    said = reported.run("publish", "--out", str(tmp_path / "bundle"))
+    assert said.code == 1
+    assert "index.html: " in said.err
+    assert not (tmp_path / "bundle").exists()
+    reported.done("report")
+    reported.done("publish", "--out", str(tmp_path / "bundle"))
+
+
+def test_before_the_report_there_is_nothing_to_publish(tmp_path: Path) -> None:
+    trial = Trial(tmp_path / "study", [arm("A", "human", 1)], cards=[seen(**verdicts(Human="human", AI="ai"))])
+    said = trial.run("publish")
+    assert said.code == 2
+    assert "the evidence is not sealed yet" in said.err
