@@ -27,8 +27,8 @@ NO_BREAK = "\u00a0"
 LABELS = {
     "detector version": "Detector",
     "detector version status": "Detector",
-    "detector version human_mix": "Detector, human texts answered",
-    "detector version ai_mix": "Detector, AI texts answered",
+    "detector version human_n": "Detector, human texts answered",
+    "detector version ai_n": "Detector, AI texts answered",
     "arm": "Arm",
     "slice_by slice": "Slice",
     "group measure": "Texts, and what is counted",
@@ -49,13 +49,15 @@ LABELS = {
     "not_scannable": "Not scannable",
     "not_run": "Not run",
     "human_documents": "Human texts",
-    "human_n human_mix": "Human texts answered",
+    "human_n": "Human texts answered",
+    "human_mix": "Human texts answered, by arm",
     "false_positives": "False positives",
     "fp_rate": "False-positive rate",
     "fp_low fp_high": "Interval",
     "fp_rate fp_low fp_high": "False-positive rate and interval",
     "ai_documents": "AI texts",
-    "ai_n ai_mix": "AI texts answered",
+    "ai_n": "AI texts answered",
+    "ai_mix": "AI texts answered, by arm",
     "detections": "Detections",
     "detection_rate": "Detection rate",
     "detection_low detection_high": "Interval",
@@ -82,7 +84,8 @@ def show(value: str, how: str) -> str:
     """The text for ``value`` shown as ``how``; a blank is NONE. Raises ValueError for what cannot be shown so.
 
     ``text`` as it is · ``words`` underscores as spaces · ``count`` 1,015 · ``percent`` 5.19 % of a rate in [0, 1],
-    ``points`` the same without the sign · ``rounded`` 1.23 · ``level`` 95 % of 0.95 · ``day`` and ``time`` of an RFC 3339 time.
+    ``points`` the same without the sign · ``rounded`` 1.23 · ``level`` 95 % of 0.95 · ``day``, ``time`` and
+    ``clock`` (18:02 UTC) of an RFC 3339 time.
     """
     if value == "":
         return NONE
@@ -103,6 +106,8 @@ def show(value: str, how: str) -> str:
             return f"{Decimal(value).scaleb(2).normalize():f}{NO_BREAK}%"
         case "day":
             return plain(value[:10])
+        case "clock":
+            return plain(value[11:16] + (" UTC" if value.endswith("Z") else ""))
         case "time":
             return plain(value.removesuffix("Z")[:19].replace("T", " ") + (" UTC" if value.endswith("Z") else ""))
     raise ValueError(f"there is no way to show a value as {how!r}")
@@ -202,14 +207,12 @@ class Sources:
     def _part(self, path: str, columns: set[str]) -> pl.DataFrame:
         """A table, or only those of its columns: readings.csv may have millions of rows. Raises as ``table``."""
         key = ",".join([path, *sorted(columns)])
-        if path in self._tables or not columns:
-            found = self.table(path)
-        elif key in self._tables:
-            return self._tables[key]
-        else:
+        if key not in self._tables and path not in self._tables:
             data = self._read(path)
-            known = set(data[: data.find(b"\n")].decode("utf-8", errors="replace").split(","))
-            found = self._tables[key] = _parsed(path, data, columns & known)
+            known = data[: data.find(b"\n")].decode("utf-8", errors="replace").split(",")
+            if columns and columns <= set(known):
+                self._tables[key] = _parsed(path, data, sorted(columns))
+        found = self._tables[key] if key in self._tables else self.table(path)
         if columns - set(found.columns):
             raise ValueError(f"{path} has no column {', '.join(sorted(columns - set(found.columns)))}")
         return found
@@ -266,11 +269,10 @@ class Sources:
         return show(_fold(operation, table.get_column(column)), how)
 
 
-def _parsed(path: str, data: bytes, columns: set[str] | None = None) -> pl.DataFrame:
+def _parsed(path: str, data: bytes, columns: list[str] | None = None) -> pl.DataFrame:
     """A CSV, or some columns of it, as strings; absent values are "". Raises PenmarkError where it is not one."""
-    wanted = sorted(columns) if columns is not None else None
     try:
-        frame = pl.read_csv(io.BytesIO(data), columns=wanted, infer_schema=False, empty_string_is_null=False)
+        frame = pl.read_csv(io.BytesIO(data), columns=columns, infer_schema=False, empty_string_is_null=False)
     except (pl.exceptions.PolarsError, ValueError) as error:
         fact = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise PenmarkError(f"is not a table ({fact})", place=path, remedy="Get the bundle again.") from None

@@ -57,6 +57,11 @@ class ServiceError(PenmarkError):
     exit_code = 3
 
 
+def counted(count: int, noun: str) -> str:
+    """``1 text``, ``2 texts``: how a message counts things."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`` (did you mean X?)``, or nothing where no known name is close."""
     lowered = {k.lower(): k for k in known}

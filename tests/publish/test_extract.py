@@ -15,6 +15,7 @@ from tests.forgeries import both
 from penmark import study
 from penmark.cli import invoke
 from penmark.errors import PenmarkError, UsageError
+from penmark.publish import publish
 from penmark.publish.extract import SAME, extract
 from penmark.study import Study
 
@@ -27,8 +28,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Study, Path]:
     place = screens.typed(tmp_path_factory.mktemp("whole"))
     screens.run(place, "report")
     study.write(place.edition().root / "replies" / "turnitin.md", REPLY.encode())
-    with pytest.raises(PenmarkError, match=r"is not on the page\n.*penmark report"):
+    with pytest.raises(PenmarkError, match=r"something was told after it was made\n.*penmark report"):
         invoke(["-C", str(place.root), "publish", "--no-tar"])
+    with pytest.raises(PenmarkError, match=r"turnitin.md: is not on the page\n.*penmark report"):
+        publish(place, place.edition(), place.bundles / screens.TAG)
     screens.run(place, "report")
     screens.run(place, "publish", "--no-tar")
     return place, place.bundles / screens.TAG

@@ -12,7 +12,7 @@ import pytest
 from tests.frozen_study import SEED, detector, frozen
 
 from penmark import canon, cards, journal, study
-from penmark.doubles import Behaviour, Double, double, placed
+from penmark.doubles import Double, double, placed
 from penmark.journal import Journal
 from penmark.records import Pace
 from penmark.scan import opening, ready

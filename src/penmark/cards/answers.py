@@ -31,12 +31,6 @@ class Extracted(NamedTuple):
     text: str | None
 
 
-class _Number(str):
-    """The exact characters of a JSON number."""
-
-    __slots__ = ()
-
-
 class _RepeatedError(ValueError):
     """An object has a key twice."""
 
@@ -49,7 +43,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 # The hooks keep the digits: no number is ever parsed. NaN and the infinities come as the words that they are.
-_DECODER = json.JSONDecoder(parse_float=_Number, parse_int=_Number, parse_constant=_Number, object_pairs_hook=_object)
+_DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_object)
 
 
 def extract(card: Card, body: bytes) -> Extracted:
@@ -134,16 +128,15 @@ def _found(value: Any, pointer: str | None) -> str | None:
         else:
             return None
     if isinstance(value, str):
-        return _whole(str(value))
+        return value if value.isascii() else _whole(value)
     return ("true" if value else "false") if isinstance(value, bool) else None
 
 
 def _whole(found: str) -> str:
-    if not found.isascii():
-        try:
-            found.encode()
-        except UnicodeEncodeError:
-            _unreadable("holds half of a surrogate pair, which has no bytes in UTF-8")
+    try:
+        found.encode()
+    except UnicodeEncodeError:
+        _unreadable("holds half of a surrogate pair, which has no bytes in UTF-8")
     return found
 
 

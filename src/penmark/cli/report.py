@@ -6,10 +6,12 @@ says so, and nothing is sealed.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -40,8 +42,24 @@ def run(
             else f"{folder}: the tables at another boundary; each says so"
         )
         return 0
-    made = tables.of(scored := scoring.score(chosen), _departures(chosen))
+    with _alone(chosen):
+        return _report(chosen, close, as_json)
+
+
+@contextlib.contextmanager
+def _alone(edition: study.Edition) -> Iterator[None]:
+    """Hold the locks of every scan: what is being scanned is not closed."""
+    with contextlib.ExitStack() as held:
+        for lock in sorted({edition.root / "scan.lock", *edition.root.glob("scan.*.lock")}):
+            held.enter_context(study.locked(lock, "penmark report"))
+        yield
+
+
+def _report(chosen: study.Edition, close: bool, as_json: bool) -> int:
     sealed = chosen.seal("evidence").exists()
+    if not sealed:
+        sealing.unchanged(chosen)  # before anything is written: closing is for good
+    made = tables.of(scored := scoring.score(chosen), _departures(chosen))
     if not sealed:
         _check_left(scored, close)
         _write(chosen.root, made)

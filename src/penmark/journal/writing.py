@@ -17,6 +17,7 @@ from penmark import canon, study
 from penmark.errors import Fault, FaultsError, PenmarkError, ServiceError
 from penmark.journal import lines as form
 from penmark.journal import reading
+from penmark.records import Head
 
 _BLOCK = 1 << 16
 
@@ -26,11 +27,11 @@ class Writer:
     ``seals/corpus.json``) before the first; ``lines``: how many there are.
 
     Opening a journal that exists moves an unfinished last line to ``<name>.torn`` and holds the rest against the
-    format. Raises FaultsError where it does not keep it, ServiceError where the disk refuses. One writer a file, one
-    thread at a time.
+    format, unless the caller has read it, and says how it stands (``known``). Raises FaultsError where it does not keep
+    it, ServiceError where the disk refuses. One writer a file, one thread at a time.
     """
 
-    def __init__(self, path: Path, first_prev: str) -> None:
+    def __init__(self, path: Path, first_prev: str, known: Head | None = None) -> None:
         self.path, self.head, self.lines = path, first_prev, 0
         self._file: int | None = None
         try:
@@ -38,7 +39,7 @@ class Writer:
             if path.exists():
                 untear(path)
             if path.exists() and path.stat().st_size > 0:
-                found = reading.read(path, first_prev)
+                found = known if known is not None else reading.read(path, first_prev)
                 self.head, self.lines = found.head, found.lines
             self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
             self._size = os.fstat(self._file).st_size

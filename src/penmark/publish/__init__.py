@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penmark import canon, evidence, manifest, protocol, provenance, replies, study
+from penmark import canon, evidence, frozen, manifest, protocol, provenance, replies, sealing, study
 from penmark.errors import PenmarkError, ServiceError, UsageError
 from penmark.publish import describe
 from penmark.records import FORMAT
@@ -39,7 +39,8 @@ class Published:
 def publish(place: study.Study, edition: study.Edition, out: Path, *, tar: bool = True) -> Published:
     """Make the bundle of ``edition`` at ``out``, which must not exist yet.
 
-    Raises UsageError where the edition is not closed or ``out`` is taken; PenmarkError for files that do not fit.
+    Raises UsageError where the edition is not closed or ``out`` is taken; PenmarkError for files that do not fit, or are
+    not as they were sealed.
     """
     if not edition.seal("evidence").exists():
         raise UsageError(
@@ -51,6 +52,12 @@ def publish(place: study.Study, edition: study.Edition, out: Path, *, tar: bool 
         raise UsageError(
             "is there already", place=str(out), remedy="Name another folder with --out, or move that one away."
         )
+    with study.locked(place.private / "lock", "`penmark publish`"):
+        sealing.unchanged(edition)
+        return _made(place, edition, out, tar)
+
+
+def _made(place: study.Study, edition: study.Edition, out: Path, tar: bool) -> Published:
     work = out.with_name(f".{out.name}.tmp")
     if work.exists():
         shutil.rmtree(work)
@@ -70,7 +77,7 @@ def publish(place: study.Study, edition: study.Edition, out: Path, *, tar: bool 
 
 def _fill(place: study.Study, edition: study.Edition, out: Path) -> tuple[int, int, int]:
     promised = protocol.read_sealed(edition)
-    frozen = manifest.read(edition)
+    documents = manifest.read(edition)
     study.write(out / "format", f"{FORMAT}\n".encode())
     for name in ("protocol.yaml", "protocol.json", "manifest.jsonl", "screening.csv", "pool.jsonl", "deviations.jsonl"):
         if (edition.root / name).exists():
@@ -82,15 +89,15 @@ def _fill(place: study.Study, edition: study.Edition, out: Path) -> tuple[int, i
         _copy(edition.root / folder, out / folder, pattern)
     _replies(edition, out, {detector.name for detector in promised.detectors})
     stones = provenance.withdrawn(place)
-    gone = [row["id"] for row in frozen.documents if row["id"] in stones]
+    gone = [row["id"] for row in documents.documents if row["id"] in stones]
     if gone:
         study.write_records(out / "withdrawn.jsonl", [{"at": stones[i]["at"], "document": i} for i in gone])
-    open_ones = [row for row in frozen.documents if row["withheld"] is None]
+    open_ones = [row for row in documents.documents if row["withheld"] is None]
     published = {row["id"]: row for row in open_ones if row["id"] not in stones}
     salts = _salts(place, published)
     study.write(
         out / "seed.json",
-        canon.encode({"beacon": promised.beacon, "seed": study.read(place.seed_of(edition.tag), limit=32).hex()}),
+        canon.encode({"beacon": promised.beacon, "seed": frozen.seed(place, promised).hex()}),
     )
     if salts:
         study.write_records(
@@ -99,8 +106,8 @@ def _fill(place: study.Study, edition: study.Edition, out: Path) -> tuple[int, i
     texts = dict(_texts(place, published, salts))
     study.write_texts(out / "texts", texts)
     _evidence(edition, out / "evidence", published, [d.name for d in promised.detectors])
-    describe.write(edition, promised, frozen, out, withdrawn=len(gone))
-    return len(published), len(frozen.documents) - len(open_ones), len(gone)
+    describe.write(edition, promised, documents, out, withdrawn=len(gone))
+    return len(published), len(documents.documents) - len(open_ones), len(gone)
 
 
 def _copy(source: Path, target: Path, pattern: str) -> None:
@@ -171,11 +178,14 @@ def _evidence(edition: study.Edition, out: Path, published: dict[str, Any], dete
             for _, value in study.records(path)
             if value["detector"] == detector and value["document"] in published
         }
-        lines = [
-            canon.encode(kept[key]) + b"\n"
-            for key in _readings(edition, detector)
-            if key[0] in published and key in kept
-        ]
+        wanted = [key for key in _readings(edition, detector) if key[0] in published]
+        if lost := [key for key in wanted if key not in kept]:
+            raise PenmarkError(
+                f"the raw answer of {detector} about {lost[0][0]} is missing ({len(lost)} in all)",
+                place=str(edition.evidence),
+                remedy="Restore the evidence from a copy: without it nobody can check what was answered.",
+            )
+        lines = [canon.encode(kept[key]) + b"\n" for key in wanted]
         for number, start in enumerate(range(0, len(lines), EVIDENCE_LINES), 1):
             part = b"".join(lines[start : start + EVIDENCE_LINES])
             study.write(out / f"{detector}-{number:04d}.jsonl.gz", study.gzipped(part))

@@ -8,6 +8,7 @@ does not allow this vendor to have it.
 from __future__ import annotations
 
 import shutil
+import textwrap
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -152,7 +153,7 @@ def _words(ground: Ground, detector: str, closed: bool) -> str:
         tier=asked.tier,
         payer=asked.payer,
         settings=settings,
-        notes=f"\nAbout this detector: {card.notes}\n" if card.notes else "",
+        notes=f"\n{textwrap.fill(f'About this detector: {card.notes}', 118)}\n" if card.notes else "",
         detector=detector,
         closed=_CLOSED.format(vendor=card.vendor) if closed else "",
     )

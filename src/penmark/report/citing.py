@@ -35,6 +35,11 @@ class Citing:
         """A count, least, most, sum, earliest, latest or digest over ``path`` (``FILE`` or ``FILE:COLUMN``)."""
         return self._cited("over", f"{operation} {path}{display.where(**wanted)}", how)
 
+    def readings(self, row: int, origin: str) -> Markup:
+        """How many readings of a row of Table 1 are of an origin: scan, typed or recorded."""
+        detector, version = (self._sources.cell(f"tables/table1.csv:{row}:{name}") for name in ("detector", "version"))
+        return self.over("count", "tables/readings.csv", detector=detector, version=version, origin=origin)
+
     def named(self, path: str) -> Markup:
         """The path of a file of the bundle, as text."""
         return Markup('<code data-path="{0}">{0}</code>').format(path)

@@ -125,7 +125,8 @@ def _results(sources: display.Sources, tables: Mapping[str, bytes], recomputed: 
         "recomputed": [row for row, t in table1 if t["detector"] in recomputed],
         "table1": table1,
         "dated": any(t["first_scanned_at"] != "" for _, t in table1),
-        "rates_of": {c: sum(t[c] != "" for _, t in table1) for c in ("fp_rate", "detection_rate")},
+        "days": len({t[at][:10] for _, t in table1 for at in ("first_scanned_at", "last_scanned_at")} - {""}) > 1,
+        "ranges": {truth: plots.spread(truth, table1) for truth in ("human", "ai")},
         "archive_arms": archive,
         "archive_humans": any(a.name in archive for a in _headline(protocol, "human")),
         "headline": [
@@ -167,14 +168,16 @@ def _detectors(edition: study.Edition, sources: display.Sources) -> dict[str, An
     protocol = _protocol(sources)
     index = {detector.name: i for i, detector in enumerate(protocol.detectors)}
     replied = _replies(edition, index, sources)
-    told = []
+    told, confidences = [], set()
     for row, t in enumerate(sources.rows(TABLES["T1"]), 1):
         name = t["detector"]
         if name not in index:
             raise PenmarkError(f"has the detector {name}, which the promise has not", place=f"{TABLES['T1']}:{row}")
         path = f"detectors/{name}.json"
         sealed = _typed(SealedCard, sources, path)
-        ruled = protocol.detectors[index[name]].rule is not None
+        rule = protocol.detectors[index[name]].rule
+        ruled = rule is not None
+        confidences.add((rule or sealed.card.boundary).confidence if not ruled or str(rule) == str(sealed.card.boundary) else "tuned")
         told.append(
             {
                 "row": row,
@@ -191,10 +194,26 @@ def _detectors(edition: study.Edition, sources: display.Sources) -> dict[str, An
                 "limits": [key for key, value in sealed.card.limits.model_dump().items() if value is not None],
                 "plugin": sealed.plugin is not None,
                 "notes": sealed.card.notes != "",
+                "people": sealed.card.ask.by == "people",
+                "origins": _origins(sources, t),
                 "reply": replied.get(name),
             }
         )
-    return {"detectors": told, "replied": replied}
+    own = confidences <= {"documented"}
+    return {
+        "detectors": told,
+        "replied": replied,
+        "boundaries": "own" if own else "some" if "documented" in confidences else "others",
+        # What a plugin or an account was not asked for here: a table whose rows are all alike would not show it.
+        "foreign": {d["row"]: [] if d["people"] else [o for o in d["origins"] if o != "scan"] for d in told},
+    }
+
+
+def _origins(sources: display.Sources, t: dict[str, str]) -> list[str]:
+    """Of which origins the readings of a row of Table 1 are."""
+    row = {"detector": t["detector"], "version": t["version"]}
+    counts = {o: f"count tables/readings.csv{display.where(**row, origin=o)}" for o in ("scan", "typed", "recorded")}
+    return [origin for origin, count in counts.items() if sources.text("over", count, "text") != "0"]
 
 
 def _replies(edition: study.Edition, known: Collection[str], sources: display.Sources) -> dict[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from penmark import display
 from penmark.report.citing import Row
 
 POOLED = {"human": ("fp_rate", "fp_low", "fp_high"), "ai": ("detection_rate", "detection_low", "detection_high")}
@@ -28,13 +29,15 @@ def headline(
     ``own``: the operator's detectors.
     """
     title, pooled = _TITLES[truth]
+    mixes = {t[f"{truth}_mix"] for _, t in table1}
     public = truth == "human" and any(arm in archive for arm in arms)
     parts = [
         {
             "path": "tables/table1.csv",
             "names": POOLED[truth],
             "arm": None,
-            "mix": f"{truth}_mix",
+            "count": f"{truth}_n",
+            "mix": (table1[0][0], f"{truth}_mix") if len(mixes) == 1 else None,
             "lines": [_line(row, t, why_headline(t, truth), public, own) for row, t in table1],
         }
     ]
@@ -42,9 +45,26 @@ def headline(
         lines = [_line(row, t, why(t), arm in archive, own) for row, t in whole if t["arm"] == arm]
         if lines:
             parts.append(
-                {"path": "tables/rates.csv", "names": ONE_ARM, "arm": lines[0]["row"], "mix": None, "lines": lines}
+                {"path": "tables/rates.csv", "names": ONE_ARM, "arm": lines[0]["row"], "count": None, "lines": lines}
             )
     return {"title": title, "pooled": pooled, "parts": parts, "archive": public}
+
+
+def spread(truth: str, table1: list[Row]) -> dict[str, Any] | None:
+    """Between which rates the rows of Table 1 lie that are about one set of texts; None where no row has a rate.
+
+    ``column``: the rate; ``rows``: the filter that leaves these rows (none where there are none, or where all compare);
+    ``compares``: no row is about other texts; ``one``: one rate says it all.
+    """
+    column, n, documents = (f"{'fp' if truth == 'human' else 'detection'}_rate", f"{truth}_n", f"{truth}_documents")
+    rated = [t for _, t in table1 if t[column] != ""]
+    if not rated:
+        return None
+    whole = [t for t in rated if t[n] == t[documents]]
+    compares = len(rated) == 1 or len(whole) == len(rated)
+    told = {display.show(t[column], "percent") for t in (rated if compares else whole)}
+    rows = {n: whole[0][n]} if whole and not compares else {}
+    return {"column": column, "rows": rows, "compares": compares, "one": len(told) == 1}
 
 
 def groups(table2: list[Row], own: Collection[str]) -> list[dict[str, Any]]:

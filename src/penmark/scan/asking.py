@@ -1,16 +1,15 @@
 """How one detector is asked: a plugin with ``read``, or a vendor through the engine, by several threads at once.
 
-*Reads* nothing. *Writes* the jobs that a vendor took on, through ``notes``. *Never* gives a detector anything but a text
+*Reads* and *writes* nothing. *Never* gives a detector anything but a text
 (and, where the vendor lets its caller name the work, a digest as its name).
 """
 
 from __future__ import annotations
 
-import contextlib
-import queue
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from penmark import evidence, reading
@@ -18,8 +17,12 @@ from penmark.errors import ServiceError
 from penmark.plugins import Answer, Declined, Detector, Engine, Exchange, Heard, UnansweredError
 from penmark.reading import Asked
 from penmark.scan.clock import Clock
-from penmark.scan.notes import Notes, job_line
 from penmark.scan.pace import Pace
+
+Job = dict[str, str]
+"""What a vendor calls the work that it took on: names and values for a later request."""
+Noted = Callable[[Job], None]
+Said = Answer | Declined | UnansweredError | str
 
 
 class Item(NamedTuple):
@@ -31,7 +34,7 @@ class Item(NamedTuple):
     position: int
     attempt: int = 1
     skip: str | None = None
-    job: dict[str, str] | None = None
+    job: Job | None = None
     sent_at: str | None = None
     rounds: int = 0
 
@@ -51,7 +54,7 @@ class Outcome(NamedTuple):
     """
 
     question: Question
-    said: Answer | Declined | UnansweredError | str
+    said: Said
     exchanges: tuple[Exchange, ...]
     got_at: str
     began: float
@@ -69,7 +72,7 @@ class Asking(Protocol):
     connections: int
     pace: Pace
 
-    def ask(self, question: Question) -> Heard | str: ...
+    def ask(self, question: Question, noted: Noted) -> Heard: ...
 
     def close(self) -> None: ...
 
@@ -83,9 +86,9 @@ class Nobody:
     def __init__(self) -> None:
         self.pace = Pace(None)
 
-    def ask(self, question: Question) -> str:
+    def ask(self, question: Question, noted: Noted) -> Heard:
         """Never called by a lane that has nothing to ask."""
-        return "there is nobody to be asked"
+        raise UnansweredError("there is nobody to be asked")
 
     def close(self) -> None:
         """Nothing is open."""
@@ -100,8 +103,8 @@ class PluginAsking:
         self.plugin, self.pace = plugin, Pace(None)
         self.version: str | None = plugin.version
 
-    def ask(self, question: Question) -> Heard | str:
-        """What it says; the reason, where it breaks. Raises UnansweredError where the transport failed."""
+    def ask(self, question: Question, noted: Noted) -> Heard:
+        """What it says. Raises UnansweredError where the transport failed."""
         try:
             return Heard(self.plugin.read(question.text), ())
         except UnansweredError:
@@ -114,8 +117,7 @@ class PluginAsking:
 
 
 class VendorAsking:
-    """Asks a vendor through the engine. ``called``: gives the caller's own id of a document; ``jobs``: where work that the
-    vendor took on is noted, or None."""
+    """Asks a vendor through the engine. ``called``: gives the caller's own id of a document."""
 
     version: str | None = None
 
@@ -127,28 +129,20 @@ class VendorAsking:
         connections: int,
         stop: threading.Event,
         called: Callable[[str], str],
-        jobs: Notes | None,
     ) -> None:
         self.pace, self.connections = pace, connections
-        self._stop, self._called, self._jobs = stop, called, jobs
+        self._stop, self._called = stop, called
         self._thread = threading.local()
         self.stirred: Callable[[], None] = lambda: None
         self.engine = make(connections=connections, wait=self._wait, turn=self._turn)
 
-    def ask(self, question: Question) -> Heard:
+    def ask(self, question: Question, noted: Noted) -> Heard:
         """Send the text, or ask for the job. Raises UnansweredError."""
-        item, pair = question.item, question.pair
-        if item.job is not None:
-            return self.engine.resume(item.job)
+        if question.item.job is not None:
+            return self.engine.resume(question.item.job)
         self._thread.paid = True  # its `sent` line was written when its turn had come
-
-        def noted(job: Mapping[str, str]) -> None:
-            if self._jobs is not None:
-                with contextlib.suppress(ServiceError):  # a disk that is full: the answer may come all the same
-                    self._jobs.append(job_line(pair.document, pair.attempt, job))
-
         try:
-            return self.engine.ask(question.text, self._called(pair.document), noted)
+            return self.engine.ask(question.text, self._called(question.pair.document), noted)
         finally:
             if self._thread.paid:
                 self.pace.give_back()
@@ -177,15 +171,19 @@ class VendorAsking:
 
 
 class Crew:
-    """Threads that ask, so many at once. ``wake`` is set when one of them has an outcome."""
+    """Threads that ask, so many at once. ``wake`` is set when they have run out of questions, or one got no answer: then
+    none of them begins with another before ``outcomes`` was called. ``noted`` is told of the jobs that a vendor took on."""
 
-    def __init__(self, asking: Asking, clock: Clock, wake: threading.Event) -> None:
-        self._asking, self._clock, self._wake = asking, clock, wake
-        self._waiting: queue.SimpleQueue[Question | None] = queue.SimpleQueue()
+    def __init__(
+        self, asking: Asking, clock: Clock, wake: threading.Event, noted: Callable[[Question, Job], None]
+    ) -> None:
+        self._asking, self._clock, self._wake, self._noted = asking, clock, wake, noted
+        self._waiting: deque[Question] = deque()
         self._busy: dict[int, float] = {}  # by thread: when it last gave a sign of life
         self._outcomes: list[Outcome] = []
-        self._threads, self._load, self._left = 0, 0, False
-        self._lock = threading.Lock()
+        self._threads, self._load = 0, 0
+        self._held = self._left = False
+        self._turn = threading.Condition()
         if isinstance(asking, VendorAsking):
             asking.stirred = self._stir
 
@@ -194,85 +192,98 @@ class Crew:
         """Questions that were given and have no outcome yet."""
         return self._load
 
-    def give(self, question: Question) -> None:
-        """Let a thread ask; at once, or as soon as one is free."""
-        with self._lock:
-            self._load += 1
-            new = self._threads < min(self._load, self._asking.connections)
-            self._threads += new
-        self._waiting.put(question)
-        if new:
-            threading.Thread(target=self._work, daemon=True, name="asks").start()
-
-    def take_back(self) -> list[Question]:
-        """The questions that no thread has begun with."""
-        back = list[Question]()
-        with contextlib.suppress(queue.Empty):
-            while (question := self._waiting.get_nowait()) is not None:
-                back.append(question)
-        with self._lock:
-            self._load -= len(back)
-        return back
-
-    def outcomes(self) -> list[Outcome]:
-        """What came since the last time."""
-        with self._lock:
-            came, self._outcomes = self._outcomes, []
-            self._load -= len(came)
-        return came
-
     @property
     def busy(self) -> int:
         """Threads that are asking."""
         return len(self._busy)
 
+    def give(self, questions: Sequence[Question]) -> None:
+        """Let the threads ask; at once, or as soon as one is free."""
+        with self._turn:
+            self._waiting.extend(questions)
+            self._load += len(questions)
+            new = max(0, min(self._load, self._asking.connections) - self._threads)
+            self._threads += new
+            self._turn.notify(len(questions))
+        for _ in range(new):
+            threading.Thread(target=self._work, daemon=True, name="asks").start()
+
+    def take_back(self) -> list[Question]:
+        """The questions that no thread has begun with."""
+        with self._turn:
+            back = list(self._waiting)
+            self._waiting.clear()
+            self._load -= len(back)
+        return back
+
+    def outcomes(self) -> list[Outcome]:
+        """What came since the last time."""
+        with self._turn:
+            came, self._outcomes = self._outcomes, []
+            self._load -= len(came)
+        return came
+
+    def go_on(self) -> None:
+        """What came was dealt with; the next questions may be asked."""
+        with self._turn:
+            if self._held:
+                self._held = False
+                self._turn.notify_all()
+
     def hung(self, patience: float) -> int:
         """How many of them have given no sign of life for so many seconds."""
         now = time.monotonic()
-        with self._lock:
+        with self._turn:
             return sum(now - since > patience for since in self._busy.values())
 
     def leave(self) -> None:
         """Drop whatever comes from now on, and let the threads go."""
-        with self._lock:
-            self._left, threads = True, self._threads
-        for _ in range(threads):
-            self._waiting.put(None)
+        with self._turn:
+            self._left = True
+            self._turn.notify_all()
 
     def _stir(self) -> None:
-        with self._lock:
+        with self._turn:
             if threading.get_ident() in self._busy:
                 self._busy[threading.get_ident()] = time.monotonic()
 
+    def _next(self) -> Question | None:
+        with self._turn:
+            while not self._left and (self._held or not self._waiting):
+                self._turn.wait()
+            if self._left:
+                return None
+            self._busy[threading.get_ident()] = time.monotonic()
+            return self._waiting.popleft()
+
     def _work(self) -> None:
         me = threading.get_ident()
-        while (question := self._waiting.get()) is not None:
+        while (question := self._next()) is not None:
             began = time.monotonic()
-            with self._lock:
-                self._busy[me] = began
-            said, exchanges = _asked(self._asking, question)
+            said, exchanges = self._asked(question)
             got_at, ended = self._clock.now(), time.monotonic()
-            with self._lock:
+            with self._turn:
                 outcome = Outcome(question, said, exchanges, got_at, began, ended - self._busy.pop(me))
                 if not self._left:
                     self._outcomes.append(outcome)
-            if self._waiting.empty():  # else there is no hurry: the lane looks at every beat
+                self._held = self._held or isinstance(said, UnansweredError)
+                hurry = self._held or not self._waiting
+            if hurry:  # else the lane looks at its next beat
                 self._wake.set()
 
+    def _asked(self, question: Question) -> tuple[Said, tuple[Exchange, ...]]:
+        """Whatever a detector does wrong costs its own reading, and nothing else."""
 
-def _asked(
-    asking: Asking, question: Question
-) -> tuple[Answer | Declined | UnansweredError | str, tuple[Exchange, ...]]:
-    """Whatever a detector does wrong costs its own reading, and nothing else."""
-    try:
-        heard = asking.ask(question)
-    except UnansweredError as error:
-        return error, error.exchanges
-    except (Exception, SystemExit) as error:
-        return reading.reason(f"{type(error).__name__}: {error}"), ()
-    if isinstance(heard, str):
-        return heard, ()
-    return _checked(heard.said), heard.exchanges
+        def noted(job: Job) -> None:
+            self._noted(question, job)
+
+        try:
+            heard = self._asking.ask(question, noted)
+        except UnansweredError as error:
+            return error, error.exchanges
+        except (Exception, SystemExit) as error:
+            return reading.reason(f"{type(error).__name__}: {error}"), ()
+        return _checked(heard.said), heard.exchanges
 
 
 def _checked(said: Any) -> Answer | Declined | str:

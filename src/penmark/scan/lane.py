@@ -20,9 +20,9 @@ from penmark.errors import PenmarkError, ServiceError
 from penmark.journal import Writer
 from penmark.reading import Judged
 from penmark.records import SealedCard
-from penmark.scan.asking import Asking, Crew, Item, Outcome, Question
+from penmark.scan.asking import Asking, Crew, Item, Job, Outcome, Question
 from penmark.scan.clock import Clock
-from penmark.scan.notes import Notes, exchange_line
+from penmark.scan.notes import Notes, exchange_line, job_line
 from penmark.scan.settling import Material, Promised, Settled, not_sent, settled
 from penmark.scan.troubles import Troubles
 from penmark.scan.work import Ends, Money, Work
@@ -54,11 +54,12 @@ class Tally:
 
 @dataclass(frozen=True)
 class Files:
-    """What a lane writes. ``exchanges``: None where nothing is asked over HTTP."""
+    """What a lane writes. ``exchanges``, ``jobs``: None where they are not noted."""
 
     journal: Writer
     kept: evidence.Writer
     exchanges: Notes | None = None
+    jobs: Notes | None = None
 
 
 def _silent() -> None:
@@ -83,7 +84,7 @@ class Lane:
         self.promised, self.tally = promised, Tally()
         self._asking, self._material, self._files, self._clock = asking, material, files, clock
         self._wake, self._patience, self._tell = threading.Event(), patience, _silent
-        self._crew = Crew(asking, clock, self._wake)
+        self._crew = Crew(asking, clock, self._wake, self._noted)
         self._work = Work(promised, material, asking.pace, clock, money, files.journal.path.parent)
         self._troubles = Troubles(promised.detector, asking.pace, pause)
         self._lines: list[dict[str, Any]] = []  # not yet in the journal
@@ -144,8 +145,8 @@ class Lane:
         except PenmarkError as error:
             self._end(reading.reason(error.faults[0].fact), error)
             questions = []
-        for question in questions:
-            self._crew.give(question)
+        self._crew.give(questions)
+        self._crew.go_on()
         if left or self._broken or (self._crew.load == 0 and self._done()):
             return False
         if (hung := self._crew.hung(self._patience)) > 0:
@@ -264,6 +265,12 @@ class Lane:
         self._versions.add(version)
 
     # --- writing, and the end ---
+
+    def _noted(self, question: Question, job: Job) -> None:
+        """Called by the threads that ask, as soon as a vendor has taken a text on."""
+        if self._files.jobs is not None:
+            with contextlib.suppress(ServiceError):  # a disk that is full: the answer may come all the same
+                self._files.jobs.append(job_line(question.pair.document, question.pair.attempt, job))
 
     def _flush(self) -> None:
         lines, self._lines = self._lines, []

@@ -16,9 +16,8 @@ from typing import Any
 from penmark import canon, journal, reading, study
 from penmark.errors import PenmarkError
 from penmark.plugins import Exchange
+from penmark.scan.asking import Job
 from penmark.study import Study
-
-Job = dict[str, str]
 
 
 def jobs(place: Study, edition: str, detector: str, shard: str = "1/1") -> Path:

@@ -33,6 +33,7 @@ from penmark.scan.purse import Purse
 from penmark.scan.ready import Limits
 from penmark.scan.run import Scan
 from penmark.scan.settling import Promised
+from penmark.scan.standing import file_of
 from penmark.scan.work import Money
 from penmark.study import Edition, Study
 
@@ -154,12 +155,9 @@ class _Opening:
         def called(name: str, document: str) -> str:
             return canon.rank(seed, "call", f"{tag}/{name}/{document}")[:16].hex()
 
-        made = ready.asking(detector, sealed, limits=self.terms.limits, stop=self.stop, called=called, jobs=self._jobs)
+        made = ready.asking(detector, sealed, limits=self.terms.limits, stop=self.stop, called=called)
         self.files.callback(made.close)
         return made
-
-    def _jobs(self, name: str) -> Notes:
-        return self._notes(notes.jobs(self.place, self.edition.tag, name, self.plan.shard), durable=True)
 
     def _notes(self, path: Path, *, durable: bool) -> Notes:
         made = Notes(path, durable=durable)
@@ -176,17 +174,20 @@ class _Opening:
     ) -> Lane:
         name, ground, request = part.detector.name, self.plan.ground, part.sealed.card.ask.request
         path = self.edition.journals / journal.file_name(name, self.plan.shard)
-        writer = self.files.enter_context(journal.Writer(path, ground.corpus_sha256))
+        known = part.standing.heads.get(file_of(path))  # it was read under the same lock
+        writer = self.files.enter_context(journal.Writer(path, ground.corpus_sha256, known))
         writer.append(started(name, part.sealed, ground.card_sha256[name], self.plan.shard, self.clock.now()))
-        log, patience = None, self.terms.patience
+        files, patience = Files(writer, kept), self.terms.patience
         if request is not None:
-            log = self._notes(notes.exchanges(self.place, self.edition.tag, name, self.plan.shard), durable=False)
+            of = (self.place, self.edition.tag, name, self.plan.shard)
+            log = self._notes(notes.exchanges(*of), durable=False)
+            files = Files(writer, kept, log, self._notes(notes.jobs(*of), durable=True))
             patience = max(patience, request.timeout + 60)  # the engine's own time-outs come first
         lane = Lane(
             self._promised(part),
             asking,
             self.texts,
-            Files(writer, kept, log),
+            files,
             pause=self.terms.pause,
             clock=self.clock,
             money=None if part.tariff is None else Money(purse, lambda position: self.plan.price(part, position)),

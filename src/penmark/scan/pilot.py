@@ -68,7 +68,7 @@ def run(
         purse = _purse(promised, {name: sealed[name].card for name in names}, budgets or {})
 
         def asking(detector: Detector, card: SealedCard) -> Asking:
-            made = ready.asking(detector, card, limits=Limits(), stop=stop, called=_called, jobs=lambda name: None)
+            made = ready.asking(detector, card, limits=Limits(), stop=stop, called=_called)
             open_ones.callback(made.close)
             return made
 

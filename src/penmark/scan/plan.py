@@ -18,11 +18,10 @@ from penmark.errors import PenmarkError, UsageError
 from penmark.frozen import Documents, Ground, Texts
 from penmark.records import Detector, Document, Price, Protocol, SealedCard
 from penmark.scan import notes, purse, standing
-from penmark.scan.asking import Item
-from penmark.scan.notes import Job
+from penmark.scan.asking import Item, Job
 from penmark.scan.standing import Standing
 from penmark.study import Study
-from penmark.text import words as count
+from penmark.text import words as counted
 
 
 @dataclass
@@ -62,7 +61,7 @@ class Sizes:
                     text = opened.text(position)
             except PenmarkError:
                 text = ""  # withdrawn since; what it cost is not known any more
-            words, characters = count(text), len(text)
+            words, characters = counted(text), len(text)
             self._counts[2 * position : 2 * position + 2] = array("l", (words, characters))
         return words, characters
 
@@ -122,7 +121,10 @@ class Plan:
 
     def cost(self, part: Part, positions: Iterable[int]) -> Decimal:
         """What these documents cost together."""
-        return sum((self.price(part, position) for position in positions), Decimal(0))
+        if (tariff := part.tariff) is None:
+            return Decimal(0)
+        sizes = Counter(map(self.sizes.of, positions))
+        return sum((requests.price(tariff, *size) * count for size, count in sizes.items()), Decimal(0))
 
     def counts(self, part: Part) -> dict[str, int]:
         """How many documents of the shard are in which state; the numbers other than ``documents`` add up to it."""

@@ -19,7 +19,6 @@ from penmark.plugins import Detector as Plugin
 from penmark.plugins import Engine, Shown
 from penmark.records import Card, Detector, Protocol, SealedCard
 from penmark.scan.asking import Asking, PluginAsking, VendorAsking
-from penmark.scan.notes import Notes
 from penmark.scan.pace import Pace
 from penmark.study import Edition, Study
 
@@ -93,10 +92,8 @@ def asking(
     limits: Limits,
     stop: threading.Event,
     called: Callable[[str, str], str],
-    jobs: Callable[[str], Notes | None],
 ) -> Asking:
-    """A detector, ready to be asked. ``called``: gives the caller's own id, for detector and document;
-    ``jobs``: where a detector's jobs are noted."""
+    """A detector, ready to be asked. ``called``: gives the caller's own id, for detector and document."""
     card = sealed.card
     if card.ask.by != "http":
         return PluginAsking(plugin(detector, sealed))
@@ -106,7 +103,6 @@ def asking(
         connections=limits.connections.get(detector.name, CONNECTIONS),
         stop=stop,
         called=partial(called, detector.name),
-        jobs=jobs(detector.name),
     )
 
 

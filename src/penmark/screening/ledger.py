@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from penmark import canon, provenance, study
-from penmark.errors import PenmarkError
+from penmark.errors import PenmarkError, counted
 from penmark.records import Arm, Document, Protocol, Sentences
 from penmark.screening.claims import against
 from penmark.screening.decisions import SENTENCES, decisions
@@ -226,7 +226,7 @@ class Ledger:
 
     def _sizes(self, arm: Arm, count: int, cells: list[Counter[tuple[str | None, ...]]], where: Where) -> None:
         if count != arm.documents:
-            message = f"{count} documents; the promise is {arm.documents}"
+            message = f"{counted(count, 'document')}; the promise is {arm.documents}"
             more = f"Add {arm.documents - count}" if count < arm.documents else f"Take {count - arm.documents} out"
             remedy = f"{more} (`penmark collect {arm.name}`); another size is another promise: `penmark amend`."
             self.found.add("unmet-quota", where, message, remedy)
@@ -239,7 +239,7 @@ class Ledger:
                     f"{' / '.join(v or 'none' for v in values)} {n}" for values, n in cell.most_common(6)
                 )
                 message = (
-                    f"{got} documents with {asked}; the promise is {quota.documents} (there are: {present or 'none'})"
+                    f"{counted(got, 'document')} with {asked}; the promise is {quota.documents} (there are: {present or 'none'})"
                 )
                 remedy = "Collect what is missing, correct the records, or take out what is too much."
                 self.found.add("unmet-quota", where, message, remedy)
@@ -249,8 +249,8 @@ class Ledger:
             total = values.total()
             if total > len(values) and unit != arm.unit:
                 most = max(values.values())
-                message = f"{total} documents come from {len(values)} {unit}s; one stands behind {most}"
-                remedy = f"They are not independent: `unit: {unit}` in the protocol gives the interval for that."
+                message = f"{total} documents come from {counted(len(values), unit)}; one stands behind {most}"
+                remedy = f"They are not independent: `unit: {unit}` in the next edition's protocol gives the interval for that."
                 if unit == "prompt":
                     remedy = "They are not independent: the interval covers chance among texts, not among prompts."
                 self.found.add("repeated-unit", where, message, remedy)

@@ -70,7 +70,7 @@ PATHS = re.compile(
     r"|amendments/[0-9]{4}\.json|deviations\.jsonl|tables/[^/]+\.csv|replies/[^/]+\.md"
 )
 # Fields of records: s string, t time, d digest, i integer, o object, l list of strings, * anything; with ? also null.
-SEAL = "announced:* digests:o edition:s format:i journals:o kind:s previous:d? sealed_at:t software:* study:s"
+SEAL = "announced:* digests:o edition:s format:i journals:o kind:s previous:d? sealed_at:t software:s study:s"
 PROTOCOL = "study:s edition:s seed_sha256:d level:s attempts:i ask_again_in_doubt:* window:o arms:* detectors:*"
 ARM = "name:s truth:s documents:i headline:* quotas:* evidence:o budget:o? unit:s"
 DETECTOR = "name:s surface:s tier:s payer:s relation:s rule:o?"
@@ -89,7 +89,7 @@ PROVENANCE = {
     "transformed": "grade:s parent:s attack:s",
 }
 JOURNAL = {
-    "start": "at:t card_sha256:d detector:s kind:s plugin:o? prev:d shard:s software:*",
+    "start": "at:t card_sha256:d detector:s kind:s plugin:o? prev:d shard:s software:s",
     "sent": "at:t attempt:i document:s kind:s prev:d",
     "retry": "at:t attempt:i document:s kind:s prev:d reason:s",
     "skipped": "at:t document:s kind:s prev:d reason:s",
@@ -792,11 +792,13 @@ def check_tokens(study: Study, names: list[str]) -> None:
 def check_protocol(study: Study) -> None:
     """3: the protocol and the cards are those that were promised, and can be applied."""
     report, bundle = study.report, study.bundle
-    promise = study.seals.get("promise", {"digests": {}, "study": None, "edition": None})
+    promise = study.seals.get("promise")
+    if promise is None:
+        report.unchecked(3, "seals/promise.json", "what was promised: there is no seal that can be read")
     with report.guard(3, "protocol.json"):
         protocol = study.protocol = bundle.record("protocol.json", PROTOCOL, exact=False)
-        for field, value in (("study", promise["study"]), ("edition", promise["edition"])):
-            report.expect(3, f"protocol.json {field}", protocol[field], value)
+        for field in ("study", "edition") if promise else ():
+            report.expect(3, f"protocol.json {field}", protocol[field], promise[field])
         for arm in protocol["arms"]:
             name = fitting(arm, ARM, exact=False)["name"]
             if name in study.arms or arm["truth"] not in ("human", "ai", "mixed"):
@@ -814,7 +816,8 @@ def check_protocol(study: Study) -> None:
     known = {f"detectors/{name}.json": name for name in study.detectors}
     for path in sorted({"protocol.json", "protocol.yaml", *known, *bundle.named("detectors/.*")}):
         with report.guard(3, path):
-            report.expect(3, f"{path} (promised)", bundle.digest(path), promise["digests"].get(path))
+            if promise:
+                report.expect(3, f"{path} (promised)", bundle.digest(path), promise["digests"].get(path))
             if path in known:
                 sealed = bundle.record(path, "card:o plugin:o?")
                 study.judges[known[path]] = Judge(sealed["card"], study.detectors[known[path]]["rule"])
@@ -1175,8 +1178,8 @@ class Scan:
             self.asked_for.setdefault(version, entry["version_asked"])
         if state == "answered":
             self.versions[version] = ""  # known when all are read
-            promised, got_at = self.study.seals["promise"]["sealed_at"], entry["got_at"]
-            late = got_at is None or moment(got_at) < moment(promised)
+            promise, got_at = self.study.seals.get("promise"), entry["got_at"]
+            late = got_at is None or (promise is not None and moment(got_at) < moment(promise["sealed_at"]))
             stamped = self.study.stamped.get("promise")
             if not late and stamped and early(moment(got_at), stamped):
                 self.report.fault(5, place, f"answered {got_at}", f"after the promise, stamped {stamped}")

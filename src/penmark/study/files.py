@@ -183,7 +183,8 @@ def sync_folder(folder: Path) -> None:
 
 def disk(error: OSError, path: Path) -> ServiceError:
     """The error that a user sees when the disk refuses a write."""
-    return ServiceError(reason(error), place=str(path), remedy=remedy(error))
+    again = "Look at the disk and run the same command again; what was written before stands."
+    return ServiceError(reason(error), place=str(path), remedy=_way(error) or again)
 
 
 @contextlib.contextmanager
@@ -226,11 +227,19 @@ def reason(error: Exception) -> str:
 
 
 def remedy(error: Exception) -> str:
-    """What to do about it."""
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "Free some space and run the same command again; nothing was lost."
-    if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return "Make the folder writable for you and run the same command again."
+    """What to do about a file that cannot be read."""
     if isinstance(error, FileNotFoundError):
         return "Look at the name, or restore the file from where it came."
-    return "The file is damaged; restore it from where it came."
+    return _way(error) or "The file is damaged; restore it from where it came."
+
+
+def _way(error: Exception) -> str | None:
+    """The way out of what the system refused, where it is known."""
+    number = error.errno if isinstance(error, OSError) else None
+    if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return "Free some space and run the same command again; nothing was lost."
+    if number in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "Make the folder writable for you and run the same command again."
+    if number in (errno.EISDIR, errno.ENOTDIR):
+        return "There is a folder where a file should be, or the other way round: move it away."
+    return None

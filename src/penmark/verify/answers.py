@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from penmark import __version__, canon, cards, evidence, journal, reading, study
 from penmark.errors import PenmarkError
 from penmark.records import Card
-from penmark.verify import packed, texts
+from penmark.verify import bulk, packed, texts
 from penmark.verify.corpus import Corpus
 from penmark.verify.found import Found
 
@@ -146,17 +146,25 @@ def _kept(edition: study.Edition, name: str, found: Found) -> Iterator[evidence.
         place, wanted = f"evidence/{path.name}", f"{name}-{number:04d}.jsonl.gz"
         found.equal(place, path.name, wanted, f"Evidence is numbered without a gap. {_AGAIN}")
         try:
-            for line, value in packed.records(path, evidence.MAX_LINES):
-                where = f"{place}:{line}"
-                one = evidence.parse(value, place=where)
-                if one.detector != name:
-                    found.failed(f"{where} detector", one.detector, name, _CHANGED)
-                if value["encoding"] == "base64":  # bits that no reader sees could differ
-                    found.equal(f"{where} body", value["body"], base64.b64encode(one.body).decode(), _CHANGED)
-                yield one
+            for first, lines in packed.blocks(path, evidence.MAX_LINES):
+                several = bulk.kept(lines)
+                singly = (_one(f"{place}:{n}", f"{path}:{n}", line, found) for n, line in enumerate(lines, first))
+                for number, one in enumerate(singly if several is None else several, first):
+                    if one.detector != name:
+                        found.failed(f"{place}:{number} detector", one.detector, name, _CHANGED)
+                    yield one
         except PenmarkError as error:
             found.error(error)
             return
+
+
+def _one(where: str, place: str, line: bytes, found: Found) -> evidence.Kept:
+    """The raw answer in one line. Raises PenmarkError where it is none."""
+    value = packed.record(line, place)
+    one = evidence.parse(value, place=where)
+    if value["encoding"] == "base64":  # bits that no reader sees could differ
+        found.equal(f"{where} body", value["body"], base64.b64encode(one.body).decode(), _CHANGED)
+    return one
 
 
 def _files(edition: study.Edition, name: str) -> list[Any]:

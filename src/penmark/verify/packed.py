@@ -23,17 +23,32 @@ _AGAIN = "Get the file again from where it was published."
 
 def records(path: Path, most: int) -> Iterator[tuple[int, dict[str, Any]]]:
     """Number and object of each canonical line, of which there are at most ``most``. Raises PenmarkError at its place."""
-    for number, line in enumerate(_lines(path), 1):
-        place = f"{path}:{number}"
-        if number > most:
-            raise PenmarkError(f"has more than {most} lines", place=place, remedy=_AGAIN)
-        value = canon.decode(line, place=place)
-        if not isinstance(value, dict):
-            raise PenmarkError("is not a JSON object", place=place, remedy=_AGAIN)
-        yield number, value
+    for first, lines in blocks(path, most):
+        for number, line in enumerate(lines, first):
+            yield number, record(line, f"{path}:{number}")
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def record(line: bytes, place: str) -> dict[str, Any]:
+    """The object in a canonical line. Raises PenmarkError at ``place``."""
+    value = canon.decode(line, place=place)
+    if not isinstance(value, dict):
+        raise PenmarkError("is not a JSON object", place=place, remedy=_AGAIN)
+    return value
+
+
+def blocks(path: Path, most: int) -> Iterator[tuple[int, list[bytes]]]:
+    """The lines (without LF) of a file, many at a time, with the number of the first. Raises PenmarkError where they are
+    more than ``most``, or the file is not what it should be."""
+    number = 1
+    for lines in _lines(path):
+        if number + len(lines) - 1 > most:
+            yield number, lines[: most + 1 - number]
+            raise PenmarkError(f"has more than {most} lines", place=f"{path}:{most + 1}", remedy=_AGAIN)
+        yield number, lines
+        number += len(lines)
+
+
+def _lines(path: Path) -> Iterator[list[bytes]]:
     parts: list[bytes] = []
     size = 0
     for piece in _expanded(path):
@@ -43,8 +58,7 @@ def _lines(path: Path) -> Iterator[bytes]:
         if size > study.MAX_LINE:
             raise PenmarkError("has a line that is too long", place=str(path), remedy=_AGAIN)
         if more:
-            yield b"".join(parts)
-            yield from more[:-1]
+            yield [b"".join(parts), *more[:-1]]
             parts, size = [more[-1]], len(more[-1])
     if size:
         raise PenmarkError("ends in the middle of a line", place=str(path), remedy=_AGAIN)
