@@ -139,8 +139,8 @@ def filled(path: Path, rows: list[dict[str, str]]) -> Path:
 
 
 def now() -> str:
-    """A time that is not in the future, as people write it."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """A time that is not in the future, and not before a promise that was made in the same second."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def typed(root: Path) -> Study:

@@ -44,10 +44,12 @@ def remark(body: bytes, text: str, echo: str | None) -> str | None:
 def _quoted(value: Any, text: str, echo: str | None) -> str | None:
     bare = _bare(text)
     longest, shown = "", text
-    for found, quoted in _candidates(value, text, bare, echo):
+    way = None if echo is None else tuple(t.replace("~1", "/").replace("~0", "~") for t in echo.split("/")[1:])
+    strings = [(found, _bare(found)) for found in _strings(value, way) if len(found) >= REPEATED]
+    for found, quoted in _candidates(value, text, bare, strings):
         if len(quoted) > len(longest) and _quotes(quoted, bare):
             longest, shown = quoted, found
-    if longest == "" and any(_resembles(_bare(found), bare) for found in _strings(value, "", echo)):
+    if longest == "" and any(_resembles(quoted, bare) for _, quoted in strings):
         return "the answer quotes another form of the text"
     if shown == text:
         return None
@@ -59,10 +61,9 @@ def _quoted(value: Any, text: str, echo: str | None) -> str | None:
     return f"the answer quotes only the first {_reach(shown, len(longest), text)} of {len(text)} characters"
 
 
-def _candidates(value: Any, text: str, bare: str, echo: str | None) -> Iterator[tuple[str, str]]:
+def _candidates(value: Any, text: str, bare: str, strings: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """What may quote the text, as it stands and without white space."""
-    for found in _strings(value, "", echo):
-        yield found, _bare(found)
+    yield from strings
     for found in _joined(value):
         quoted = _bare(found)
         if quoted == bare:
@@ -94,17 +95,17 @@ def _bare(text: str) -> str:
     return "".join(text.split())
 
 
-def _strings(value: Any, at: str, echo: str | None) -> Iterator[str]:
-    """Every string of a JSON value but the one at ``echo``."""
+def _strings(value: Any, way: tuple[str, ...] | None) -> Iterator[str]:
+    """Every string of a JSON value but the one to which the keys of ``way`` lead."""
     match value:
-        case str() if at != echo:
+        case str() if way != ():
             yield value
         case dict():
             for key, item in value.items():
-                yield from _strings(item, f"{at}/{key.replace('~', '~0').replace('/', '~1')}", echo)
+                yield from _strings(item, way[1:] if way and way[0] == key else None)
         case list():
             for number, item in enumerate(value):
-                yield from _strings(item, f"{at}/{number}", echo)
+                yield from _strings(item, way[1:] if way and way[0] == str(number) else None)
 
 
 def _joined(value: Any) -> Iterator[str]:

@@ -11,17 +11,14 @@ import json
 import shutil
 from pathlib import Path
 
-from tests.cases.trial import ARCHIVE, GENERATED, Trial, arm, card, seen, verdicts
+from tests.cases.trial import ARCHIVE, GENERATED, Trial, arm, card, now, seen, verdicts
 
 STEPS = ("promised", "collected", "frozen", "scanned", "published")
 HUMAN = {
     f"A-{n}": f'Human text {n} of a few words — and a dash.\n{{"score": 0.{n}, "version": "1"}}' for n in range(1, 5)
 }
 MACHINE = {f"C-{n}": f'Text {n} that a machine wrote.\n{{"score": 0.{n + 4}, "version": "1"}}' for n in range(1, 4)}
-ANSWERS = [
-    {"document": name, "displayed": shown, "date": "2026-01-02T03:04:05Z", "version": "v1", "operator": "AB"}
-    for name, shown in (("A-1", "Human"), ("A-2", "AI"), ("C-1", "Mixed"))
-]
+SHOWN = {"A-1": "Human", "A-2": "AI", "C-1": "Mixed"}
 
 
 def made(root: Path) -> dict[str, Path]:
@@ -52,6 +49,7 @@ def _go(step: str, trial: Trial, folder: Path) -> None:
             trial.done("collect", name, "--from", "table", "--path", str(stuff / f"{name}.csv"), *options)
     elif step == "frozen":
         trial.done("freeze")
+        answers(stuff)  # of now: later than the promise
     elif step == "scanned":
         trial.done("scan")
         trial.done("record", str(stuff / "answers.csv"), "--detector", "seen")
@@ -74,9 +72,19 @@ def material(folder: Path) -> None:
     for key, text in HUMAN.items():
         (texts_folder / f"{key}.txt").write_text(text)
     (texts_folder / "metadata.csv").write_text("id,file\n" + "".join(f"{key},{key}.txt\n" for key in HUMAN))
-    header = list(ANSWERS[0])
-    lines = [",".join(header), *(",".join(row[name] for name in header) for row in ANSWERS)]
-    (folder / "answers.csv").write_text("".join(f"{line}\n" for line in lines))
-    (folder / "answers.json").write_text(json.dumps(ANSWERS, indent=1))
-    (folder / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ANSWERS))
+    answers(folder)
     (folder / "map.yaml").write_text("document: document\ndisplayed: displayed\ndate: date\nversion: version\n")
+
+
+def answers(folder: Path) -> None:
+    """What screens showed, typed just now, in every form."""
+    at = now()
+    rows = [
+        {"document": name, "displayed": shown, "date": at, "version": "v1", "operator": "AB"}
+        for name, shown in SHOWN.items()
+    ]
+    header = list(rows[0])
+    lines = [",".join(header), *(",".join(row[name] for name in header) for row in rows)]
+    (folder / "answers.csv").write_text("".join(f"{line}\n" for line in lines))
+    (folder / "answers.json").write_text(json.dumps(rows, indent=1))
+    (folder / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

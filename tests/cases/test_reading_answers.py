@@ -269,7 +269,7 @@ def test_c17_a_bom_and_windows_line_ends_change_nothing(tmp_path: Path) -> None:
         trial.frozen(A={"1": "One text.", "2": "Another text."})
         path = tmp_path / f"{name}.csv"
         path.write_bytes(form.encode())
-        trial.done("record", str(path), "--detector", "seen")
+        trial.done("record", str(path), "--detector", "seen", "--by", "AB", "--retrospective")
         trial.done("report")
         found[name] = (trial.edition.tables / "readings.csv").read_bytes()
         changing = ("at", "prev", "reason")

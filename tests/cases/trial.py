@@ -56,14 +56,14 @@ class Says:
     def __init__(self, options):
         self.log, self.seen = options.get("log"), {}
         self.instead = options.get("instead")
-        self.interrupt, self.calls = int(options.get("interrupt", "0")), 0
+        self.interrupt = int(options.get("interrupt", "0"))
     def read(self, text):
         if self.log:
             handle = os.open(self.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
             os.write(handle, (json.dumps(text) + "\\n").encode())
             os.close(handle)
-        self.calls += 1
-        if self.calls == self.interrupt: os.kill(os.getpid(), signal.SIGINT)
+            with open(self.log, "rb") as asked:
+                if len(asked.readlines()) == self.interrupt: os.kill(os.getpid(), signal.SIGINT)
         parts = text.rstrip("\\n").rpartition("\\n")[2].split(" || ")
         turn = self.seen[text] = self.seen.get(text, -1) + 1
         said = parts[min(turn, len(parts) - 1)]
@@ -237,7 +237,7 @@ class Trial:
         self.done("freeze")
 
     def record(self, detector: str, rows: Sequence[Mapping[str, Any]], *options: str, ending: str = "json") -> Said:
-        """Record answers: JSON rows as somebody kept them, or (``csv``) typed ones."""
+        """Record answers: JSON rows as somebody kept them, or (``csv``) typed ones. Whoever records says that they are so."""
         path = self.root.parent / f"answers.{ending}"
         if ending == "csv":
             with path.open("w", newline="") as file:
@@ -246,7 +246,8 @@ class Trial:
                 table.writerows(rows)
         else:
             path.write_text(json.dumps(list(rows)))
-        return self.run("record", str(path), "--detector", detector, *options)
+        said = ["--by", "AB", "--retrospective", "--as-displayed"] + (["--elsewhere"] if ending == "json" else [])
+        return self.run("record", str(path), "--detector", detector, *said, *options)
 
     def table(self, name: str) -> list[dict[str, str]]:
         """The rows of one of the tables."""

@@ -32,6 +32,9 @@ def answers(tmp_path: Path, **further: object) -> str:
     return str(path)
 
 
+OLD = "--retrospective"
+
+
 def record(place: Study, *options: str) -> int:
     return invoke(["-C", str(place.root), "record", *options])
 
@@ -40,7 +43,15 @@ def test_what_was_recorded_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
     place, edition = made(tmp_path)
     assert (
         record(
-            place, answers(tmp_path, text="another"), "--detector", "seen", "--map", "document=id", "--map", "date=at"
+            place,
+            answers(tmp_path, text="another"),
+            "--detector",
+            "seen",
+            "--map",
+            "document=id",
+            "--map",
+            "date=at",
+            OLD,
         )
         == 0
     )
@@ -53,7 +64,7 @@ def test_what_was_recorded_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def test_undated_answers_are_told_and_json_has_it_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place, _ = made(tmp_path)
-    record(place, answers(tmp_path), "--detector", "seen", "--map", "document=id", "--json")
+    record(place, answers(tmp_path), "--detector", "seen", "--map", "document=id", "--json", OLD)
     told = json.loads(capsys.readouterr().out)
     assert (told["readings"], told["undated"], told["states"]) == (2, 2, {"answered": 2})
     assert told["heads"]["journal/seen.jsonl"]["lines"] == 4
@@ -63,7 +74,7 @@ def test_another_form_of_the_text_is_a_deviation(tmp_path: Path, capsys: pytest.
     place, edition = made(tmp_path)
     path = tmp_path / "answers.json"
     path.write_text(json.dumps([{"id": "a", "score": 0.5, "sent": f"{LONG} {LONG}"}]))
-    record(place, str(path), "--detector", "seen", "--map", "document=id")
+    record(place, str(path), "--detector", "seen", "--map", "document=id", OLD)
     [deviation] = amendments.deviations(edition)
     assert deviation.what == "recorded from answers.json: quotes the text 2 times in 1 of 1 answers"
     assert deviation.what in place.changes.read_text()
@@ -75,7 +86,7 @@ def test_several_files_with_an_arm_for_each(tmp_path: Path, capsys: pytest.Captu
         (tmp_path / f"{name}.json").write_text(json.dumps([{"id": name, "score": 0.5}]))
     files, options = (
         [str(tmp_path / "a.json"), str(tmp_path / "b.json")],
-        ["--detector", "seen", "--map", "document=id"],
+        ["--detector", "seen", "--map", "document=id", OLD],
     )
     arm = frozen_arm(edition)
     with pytest.raises(UsageError, match="2 files and 3 arms"):
@@ -96,7 +107,7 @@ def frozen_arm(edition: Edition) -> str:
 def test_heads_are_sealed_where_an_authority_can_say_when(tmp_path: Path) -> None:
     with local_authority(tmp_path / "authority", "local") as authority:
         place, edition = made(tmp_path, authorities=[{"name": "local", "url": authority.url}])
-        record(place, answers(tmp_path), "--detector", "seen", "--map", "document=id")
+        record(place, answers(tmp_path), "--detector", "seen", "--map", "document=id", OLD)
     assert sealing.order(edition)[-1] == "heads-0001"
     assert sealing.read(edition, "heads-0001").journals["journal/seen.jsonl"].lines == 4
     assert sealing.token_files(edition.seal("heads-0001"))
@@ -106,7 +117,7 @@ def test_two_mappings_are_refused(tmp_path: Path) -> None:
     place, _ = made(tmp_path)
     mapping = tmp_path / "map.yaml"
     mapping.write_text("document: id\n")
-    options = [answers(tmp_path), "--detector", "seen", "--mapping", str(mapping)]
+    options = [answers(tmp_path), "--detector", "seen", "--mapping", str(mapping), OLD]
     with pytest.raises(UsageError, match="do not go together"):
         record(place, *options, "--map", "document=id")
     assert record(place, *options) == 0
@@ -124,7 +135,7 @@ def test_work_sheets_and_what_comes_back(tmp_path: Path, capsys: pytest.CaptureF
     assert "  1 not scannable: no consent for Turnitin" in told
     rows = [row | {"displayed": "*%", "operator": "AB"} for row in screens.sheet(out)]
     first = screens.filled(tmp_path / "first.csv", [*rows[:3], rows[3] | {"displayed": ""}])
-    assert record(place, str(first), "--detector", "turnitin") == 0
+    assert record(place, str(first), "--detector", "turnitin", OLD) == 0
     told = capsys.readouterr().out
     assert "turnitin: 3 readings from first.csv" in told
     assert "3 were typed once only" in told

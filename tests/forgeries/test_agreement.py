@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 import random
 import shutil
 from pathlib import Path
@@ -16,7 +16,10 @@ from tests.forgeries.acts import FORGERIES
 from tests.forgeries.forger import Forger
 from tests.forgeries.unseen import UNSEEN
 
-EXAMPLES = 24
+from penmark.errors import PenmarkError
+
+SOAK = os.environ.get("PENMARK_SOAK") == "1"
+EXAMPLES, ROUNDS = (400, 100) if SOAK else (20, 4)
 MOVES = {one.name: one for one in (*FORGERIES, *UNSEEN)}
 CANNOT = (AssertionError, KeyError, ValueError, StopIteration, FileNotFoundError, IndexError)
 """How a move ends that the one before has made impossible."""
@@ -110,16 +113,20 @@ def shuffled(values: list[Any], chance: random.Random) -> list[Any]:
 def test_a_record_bent_at_random(golden: Path, tmp_path: Path, seed: int) -> None:
     """Both verifiers, and no fault of ours: whatever stands in a record, it is a fault with a place."""
     chance = random.Random(seed)
-    for number in range(5):
+    done = 0
+    while done < ROUNDS:
         forger = copy(golden, tmp_path)
         path = chance.choice(RECORDS)
-        made = json.loads(forger.read(path)) if path.endswith(".json") else None
-        if made is not None:
-            forger.edit(path, lambda value: bent(value, chance))
-        else:
-            forger.lines(path, lambda values: shuffled(values, chance))
-        forger.finish()
+        try:
+            if path.endswith(".json"):
+                forger.edit(path, lambda value: bent(value, chance))
+            else:
+                forger.lines(path, lambda values: shuffled(values, chance))
+            forger.finish()
+        except (*CANNOT, AttributeError, TypeError, PenmarkError):
+            continue  # not even a forger can seal that
+        done += 1
         ours, alone = both.ours(forger.root), both.alone(forger.root)
         said = [(n, ours.faults(n)[:500], alone.faults(n)[:500]) for n in range(1, 8)]
-        assert both.agree(ours, alone) == [], (seed, number, path, said)
-        assert "cannot be checked (" not in str(said), (seed, number, path, said)
+        assert both.agree(ours, alone) == [], (seed, path, said)
+        assert "cannot be checked (" not in str(said), (seed, path, said)

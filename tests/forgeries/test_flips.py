@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

@@ -38,8 +38,9 @@ def written(tmp_path: Path, content: str | bytes, name: str = "answers.json") ->
 
 
 def imported(place: Study, edition: Edition, path: Path, *maps: str, **options: Any) -> Recorded:
+    """``path`` imported; answers may be of any age unless ``options`` say otherwise."""
     wanted = mapping.parse(maps) if maps else None
-    return record(place, edition, path, Import("seen", wanted, **options))
+    return record(place, edition, path, Import("seen", wanted, **{"retrospective": True} | options))
 
 
 def found(edition: Edition, name: str = "seen") -> journal.Journal:
@@ -140,7 +141,7 @@ def test_typed_readings_are_what_the_screen_showed(tmp_path: Path) -> None:
         "002,*%,2026-11-30T00:00:00.5Z,,AB\n"
         '003,"Sorry, too short",,,\n'
     )
-    done = imported(place, edition, written(tmp_path, table, "typed.csv"), by="CD")
+    done = imported(place, edition, written(tmp_path, table, "typed.csv"), by="CD", as_displayed=True)
     assert (done.states, done.undated) == ({"answered": 3}, 1)
     kept = readings(edition)
     assert {row["origin"] for row in kept.values()} == {"typed"}
@@ -165,7 +166,7 @@ def test_a_typed_row_is_kept_as_evidence_where_the_card_reads_the_same_from_it(t
     card = SEEN.replace("{displayed: /score, score: /score, version: /version, text: /text}", answer)
     place, edition = made(tmp_path, card)
     table = "document,displayed,version\n001,0.70,2.1\n002,AI,2.1\n003, 0.1,2.1\n"
-    imported(place, edition, written(tmp_path, table, "typed.csv"))
+    imported(place, edition, written(tmp_path, table, "typed.csv"), by="AB", as_displayed=True)
     kept = {item.document for item in evidence.read(edition.evidence, "seen")}
     assert kept == {"001"}  # "AI" is a label, " 0.1" is trimmed: the pointers would read them otherwise
     assert (readings(edition)["003"]["score"], readings(edition)["003"]["displayed"]) == ("0.1", " 0.1")
@@ -176,7 +177,9 @@ def test_a_mapping_file_says_the_same_as_the_options(tmp_path: Path) -> None:
     path = written(tmp_path, "document: Text no.\ndisplayed: Result\nread_by: /who\n", "map.yaml")
     assert mapping.load(path) == mapping.parse(["document=Text no.", "displayed=Result", "read_by=/who"])
     table = "Text no.,Result,who\n001,12%,AB\n"
-    done = record(place, edition, written(tmp_path, table, "t.csv"), Import("seen", mapping.load(path)))
+    done = record(
+        place, edition, written(tmp_path, table, "t.csv"), Import("seen", mapping.load(path), retrospective=True)
+    )
     assert (done.readings, readings(edition)["001"]["score"]) == (1, "12")
     wrong = written(tmp_path, "document: a\ndisplay: b\n", "wrong.yaml")
     with pytest.raises(FaultsError, match=r"wrong\.yaml:2: .*did you mean displayed"):
@@ -187,7 +190,7 @@ def test_another_text_than_the_documents_is_no_result(tmp_path: Path) -> None:
     place, edition = made(tmp_path, PERCENT)
     table = "document,displayed,pasted\n001,10%,first text\n002,90%,second text \n"
     path = written(tmp_path, table, "t.csv")
-    done = imported(place, edition, path, "displayed=displayed", "text=pasted")
+    done = imported(place, edition, path, "displayed=displayed", "text=pasted", by="AB")
     assert done.states == {"answered": 1, "declined: other text scanned": 1}
     assert readings(edition)["002"]["displayed"] == "90%"
 
@@ -368,18 +371,17 @@ def test_an_attested_text_is_recorded_under_its_salt(tmp_path: Path) -> None:
 def test_a_document_that_was_recorded_is_not_asked_about(tmp_path: Path) -> None:
     place, edition = frozen(tmp_path / "study", {"a": "text one", "b": "text two"}, detector("coin"))
     path = written(tmp_path, '[{"id": "a", "score": "0.25", "version": "1"}]')
-    record(place, edition, path, Import("coin", mapping.parse(["document=id"])))
+    kept = Import("coin", mapping.parse(["document=id"]), retrospective=True, elsewhere=True)
+    record(place, edition, path, kept)
     with opening.opened(place, edition, []) as scan:
         [ended] = scan.run()
     assert ended.counts["answered"] == 2
-    kept = found(edition, "coin")
-    assert kept.sent["document"].to_list() == ["b"]
-    assert dict(kept.readings.select("document", "origin").iter_rows()) == {"a": "recorded", "b": "scan"}
+    lines = found(edition, "coin")
+    assert lines.sent["document"].to_list() == ["b"]
+    assert dict(lines.readings.select("document", "origin").iter_rows()) == {"a": "recorded", "b": "scan"}
     assert [item.document for item in evidence.read(edition.evidence, "coin")] == ["a", "b"]
     with pytest.raises(FaultsError, match="b has its final reading already"):
-        record(
-            place, edition, written(tmp_path, '[{"id": "b"}]', "b.json"), Import("coin", mapping.parse(["document=id"]))
-        )
+        record(place, edition, written(tmp_path, '[{"id": "b"}]', "b.json"), kept)
 
 
 def test_an_import_that_was_cut_off_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

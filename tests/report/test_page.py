@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import re
 import sys
 from pathlib import Path
@@ -32,7 +34,9 @@ def test_the_page_tells_everything_in_order(small: ModuleType, tmp_path: Path) -
     places = [
         "Detector benchmark of the Northern Writing Centre",
         "not publicly pre-registered",
-        "these are the false positives",
+        "the detectors that answered about every text called 18.00 % of them AI; the others answered about other sets",
+        "What is called AI there is a false positive.",
+        "the detectors of this edition called between 56.67 % and 100.00 % of the texts AI.",
         "Table 1 . Headline rates",
         "Human texts called AI: false positives.",
         "AI texts called AI: detections.",
@@ -68,7 +72,7 @@ def test_the_page_tells_everything_in_order(small: ModuleType, tmp_path: Path) -
 def test_no_answer_is_no_zero(small: ModuleType, tmp_path: Path) -> None:
     text = _text(small.write(tmp_path))
     assert "zebra pre-2022 archive" in text
-    assert re.search(r"zebra unedited AI · detections 30 0 0 — not run — 0 0 0 30", text)
+    assert re.search(r"zebra unedited AI · detections — not run — 0 0 30 0 0 0 30", text)
     assert "INCOMPLETE 30 of 86" in text
     assert "— no answer" in text
 
@@ -76,7 +80,7 @@ def test_no_answer_is_no_zero(small: ModuleType, tmp_path: Path) -> None:
 def test_own_detectors_and_archive_text_are_marked(small: ModuleType, tmp_path: Path) -> None:
     edition = small.write(tmp_path)
     text = _text(edition)
-    assert "aardvark 2.4 operator’s own COMPLETE 48 28 A + 20 B 5 10.42 % †" in text
+    assert "aardvark 2.4 operator’s own COMPLETE 10.42 % † 4.53 – 22.17 % 5 48 100.00 % 88.65 – 100.00 % 30 30" in text
     assert text.count("detectors may have been trained on it") >= 4
     assert not re.search(r"muskrat (2\.4 )?operator’s own", text)
 
@@ -217,3 +221,92 @@ def test_an_edition_with_nothing_to_tell(small: ModuleType, tmp_path: Path) -> N
     assert "No answer has a date." in text
     assert text.count("None.") >= 3
     assert "Nothing was told." in text
+
+
+# --- what the words around the figures say -------------------------------------------------------------------------
+
+
+def _page(edition: study.Edition, held: dict[str, bytes]) -> str:
+    study.write(edition.report / "index.html", page(edition, held))
+    return _text(edition)
+
+
+def _cells(held: dict[str, bytes], table: str, **values: dict[str, str]) -> dict[str, bytes]:
+    """The tables with other cells in the rows of some detectors."""
+    header, *rows = csv.reader(io.StringIO(held[f"tables/{table}.csv"].decode(), newline=""))
+    changed = [[values.get(row[0], {}).get(name, cell) for name, cell in zip(header, row, strict=True)] for row in rows]
+    return held | {f"tables/{table}.csv": study.csv_bytes(header, changed)}
+
+
+def _confidence(edition: study.Edition, name: str, confidence: str) -> None:
+    sealed = study.read_json(edition.sealed_card(name))
+    sealed["card"]["boundary"]["confidence"] = confidence
+    study.write(edition.sealed_card(name), canon.encode(sealed))
+
+
+def test_a_boundary_that_is_not_the_detectors_own_is_not_called_so(small: ModuleType, tmp_path: Path) -> None:
+    edition = small.write(tmp_path)
+    assert "called AI at its own boundary. Detectors stand" in _text(edition)
+    _confidence(edition, "zebra", "convention")
+    text = _page(edition, small.tables())
+    assert "at its own boundary" not in text
+    assert "called AI at the boundary that was promised for it. Not every boundary here is documented as" in text
+    for name in ("aardvark", "muskrat"):
+        _confidence(edition, name, "inferred")
+    assert "No boundary here is documented as the detector’s own: where each is from" in _page(edition, small.tables())
+
+
+def test_a_rule_of_the_study_is_not_the_detectors_own_boundary(small: ModuleType, tmp_path: Path) -> None:
+    edition = small.write(tmp_path)
+    promised = study.read_json(edition.protocol_json)
+    promised["detectors"][0]["rule"] = {
+        "kind": "boundary", "operator": ">", "value": "20", "source": "ours", "date": "2026-09-30", "confidence": "documented",
+    }  # fmt: skip
+    study.write(edition.protocol_json, canon.encode(promised))
+    assert "Not every boundary here is documented as the detector’s own" in _page(edition, small.tables())
+
+
+def test_rates_over_unlike_sets_are_not_one_range(small: ModuleType, tmp_path: Path) -> None:
+    edition = small.write(tmp_path)
+    every = {name: {"human_n": "50"} for name in small.ANSWERS}
+    text = _page(edition, _cells(small.tables(), "table1", **every))
+    assert "the detectors of this edition called between 10.00 % and 18.00 % of the texts AI." in text
+    none = {name: {"human_n": "49"} for name in small.ANSWERS}
+    text = _page(edition, _cells(small.tables(), "table1", **none))
+    assert "no detector answered about every text: each rate in the table is of another set of texts" in text
+    assert "between 10.00" not in text
+
+
+def test_one_figure_is_said_once(small: ModuleType, tmp_path: Path) -> None:
+    edition = small.write(tmp_path)
+    same = dict.fromkeys(("aardvark", "muskrat"), {"detection_rate": "1.000000"})
+    one_day = {name: {"last_scanned_at": "2026-11-02T17:45:00Z"} for name in small.ANSWERS}
+    held = _cells(_cells(small.tables(), "table1", **same), "table1", **one_day)
+    text = _page(edition, held)
+    assert "called 100.00 % of the texts AI" in text
+    assert "between 100.00" not in text
+    assert "Answers dated 2026-11-02 ." in text
+    assert "2026-11-02 , last at 17:45 UTC" in text
+    assert "2026-11-02 to 2026-11-02" not in text
+    assert "2026-11-02 to 2026-11-04" in _text(small.write(tmp_path / "two days"))
+
+
+def test_readings_that_penmark_did_not_ask_for_are_marked(small: ModuleType, tmp_path: Path) -> None:
+    """A row of a plugin whose answers came from elsewhere looks like all others: it says so, in the table and below."""
+    edition = small.write(tmp_path)
+    data = (edition.report / "index.html").read_text(encoding="utf-8")
+    text = _text(edition)
+    assert "Readings typed by people: 27 ; recorded elsewhere: 3 Settings" in text
+    table1 = data[data.index("Table 1") : data.index("</table>")]
+    assert "readings.csv" not in table1  # people are asked to type
+    sealed = study.read_json(edition.sealed_card("zebra"))
+    sealed["card"]["ask"] = {"by": "plugin", "plugin": "zebra", "options": {}}
+    sealed["plugin"] = {"name": "zebra", "distribution": "zebra", "version": "1", "sha256": "0" * 64}
+    study.write(edition.sealed_card("zebra"), canon.encode(sealed))
+    assert "zebra INCOMPLETE 30 of 86 typed by people: 27 ; recorded elsewhere: 3 10.00" in _page(
+        edition, small.tables()
+    )
+    scanned = small.tables()["tables/readings.csv"].replace(b"typed", b"scan").replace(b"recorded", b"scan")
+    text = _page(edition, small.tables() | {"tables/readings.csv": scanned})
+    assert "zebra INCOMPLETE 30 of 86 10.00" in text
+    assert "Readings asked for by penmark: 30 Settings" in text

@@ -3,7 +3,8 @@
 FILE is CSV, JSON (a list of objects) or JSON Lines. The sealed card says where score and verdict stand in a row, and the
 row is kept as evidence, with every digit as it is. A table of typed readings has the columns document (or number, from a
 work sheet), displayed, date, version and operator; map other names. All rows of a file are imported, or none. An answer
-that is older than the promise, or has no date, makes the edition retrospective.
+that is older than the promise, or has no date, makes the edition retrospective; that, a typed display that comes to no
+call, and answers for a detector that is asked by a program are refused unless an option says that they are meant.
 
 For people who read a screen, --sheets DIR writes work sheets: blind numbers in the sealed order, the texts as .txt and
 .docx, and a table to fill in. Where a second person typed the same screens (--second), every difference is listed, and
@@ -54,6 +55,16 @@ def run(
         list[str] | None, typer.Option(help="The only arm that the rows are about; once, or once for each file.")
     ] = None,
     by: Annotated[str | None, typer.Option(help="Who read the screens, where no field says so.")] = None,
+    retrospective: Annotated[
+        bool, typer.Option("--retrospective", help="The answers may be undated, or older than the promise.")
+    ] = False,
+    as_displayed: Annotated[
+        bool, typer.Option("--as-displayed", help="The screen really showed the displays that come to no call.")
+    ] = False,
+    elsewhere: Annotated[
+        bool,
+        typer.Option("--elsewhere", help="A plugin or HTTP asks this detector; these answers were made elsewhere."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     files = file or []
@@ -66,7 +77,8 @@ def run(
         return
     fields = mapping.load(mapping_file) if mapping_file is not None else mapping.parse(maps) if maps else None
     for path, only in zip(files, _arms(arm or [], len(files)), strict=True):
-        done = record(place, edition, path, Import(detector, fields, only, by, *typed))
+        wanted = Import(detector, fields, only, by, *typed, retrospective, as_displayed, elsewhere)
+        done = record(place, edition, path, wanted)
         _recorded(place, edition, done, path.name if only is None else f"{path.name} ({only})", as_json)
     _seal_heads(edition, done.heads)
 

@@ -19,6 +19,7 @@ from penmark.errors import Fault, did_you_mean
 from penmark.handwritten.nodes import Loc, Node, inner
 
 M = TypeVar("M", bound=BaseModel)
+_CORRECT = "Correct it; docs/schemas says what each field takes."
 
 
 def _pattern(kind: Any) -> str:
@@ -78,7 +79,8 @@ class Sheet:
             names.append(_name(found, part))
             node = found if found is not None else node
         label = ".".join(names)
-        self.faults.append(Fault(f"{self.place}:{node.line}", f"{label}: {fact}" if label else fact, remedy))
+        told = f"{label}: {fact}" if label else fact
+        self.faults.append(Fault(f"{self.place}:{node.line}", told, remedy if remedy is not None else _CORRECT))
 
     def _typed(self, node: Node, kind: Any, loc: Loc) -> Any:
         kind, pattern, optional = _bare(kind)

@@ -226,4 +226,7 @@ The whole of it, with the plots, is in `report/index.html`; every score is in `t
 the numbers. Where there is a folder `replies/`, it has what vendors answered, unedited and outside the seals.
 `seed.json` reveals the secret from which the scan order follows. Texts have licences of their own: see the provenance
 column of `tables/documents.csv`.
+
+In `tables/` and `screening.csv` a cell that a spreadsheet would run has an apostrophe (') before it; the exact characters
+are in the JSON lines that it came from.
 """

@@ -20,9 +20,10 @@ from penmark.errors import Fault, FaultsError, PenmarkError, UsageError, did_you
 from penmark.evidence import Kept
 from penmark.frozen import Documents, Ground, Texts
 from penmark.reading import OTHER_TEXT, Asked, Judged
-from penmark.record import keeping, pictures, twice
+from penmark.record import admitting, keeping, pictures, twice
 from penmark.record import mapping as mappings
 from penmark.record import rows as files
+from penmark.record.admitting import Made
 from penmark.record.mapping import POSITION, Mapping
 from penmark.record.numbers import Numbers
 from penmark.record.pictures import Picture
@@ -61,6 +62,9 @@ class Import:
 
     Of readings that people typed: ``second``: the table in which they were typed again; ``settlements``: what counts
     where the two differ; ``screenshots``: the folder of the pictures.
+
+    What is refused unless somebody says so. ``retrospective``: answers that make the edition so. ``as_displayed``:
+    displays that come to no call. ``elsewhere``: answers for a detector that is asked by a program.
     """
 
     detector: str
@@ -70,6 +74,9 @@ class Import:
     second: Path | None = None
     settlements: Path | None = None
     screenshots: Path | None = None
+    retrospective: bool = False
+    as_displayed: bool = False
+    elsewhere: bool = False
 
     def files(self, first: Path) -> list[Path]:
         """The tables, the first of them first."""
@@ -84,6 +91,8 @@ def record(place: Study, edition: Edition, path: Path, wanted: Import) -> Record
     """
     ground = frozen.ground(edition, verb="record")
     keeping.promised(ground, wanted.detector)
+    if not wanted.elsewhere:
+        admitting.asked_of_people(ground, wanted.detector)
     with study.locked(edition.root / "scan.lock", "penmark record"):
         documents = frozen.documents(ground)
         rows = files.read(path)
@@ -92,15 +101,31 @@ def record(place: Study, edition: Edition, path: Path, wanted: Import) -> Record
         with closing(Texts(place, documents)) as texts:
             maker = _Maker(ground, documents, texts, wanted, mapping, None if typed is None else typed.numbers)
             made = maker.make(rows if typed is None else typed.merged.rows)
+        _admitted(ground, wanted, [each.reading for each in made])
         if typed is not None:
             pictures.keep(edition, typed.pictures)
         named = " and ".join(f"{each.name}, SHA-256 {_digest(each)}" for each in wanted.files(path))
         why = f"recorded {len(made)} answers from {named}"
-        lines, kept = [each.line for each in made], [each.kept for each in made if each.kept is not None]
+        lines, kept = [each.reading.line for each in made], [each.kept for each in made if each.kept is not None]
         heads = keeping.write(ground, wanted.detector, lines, kept, why)
     done = _told(wanted.detector, lines, heads, typed)
     outside = _outside(ground, lines) if typed is not None else None
     return done if outside is None else done._replace(notes=[*done.notes, outside])
+
+
+def _admitted(ground: Ground, wanted: Import, made: Sequence[Made]) -> None:
+    """Raises FaultsError with what becomes final only where somebody says so."""
+    card = ground.cards[wanted.detector].card
+    rule = cards.rule_in_force(ground.protocol.detector(wanted.detector), card)
+    faults = [] if wanted.retrospective else [*admitting.timed(ground, made)]
+    faults += [] if wanted.as_displayed else [*admitting.called(card, rule, made)]
+    _refuse(faults)
+
+
+def _refuse(faults: list[Fault]) -> None:
+    if faults:
+        more = [Fault(None, f"{len(faults) - MAX_FAULTS} more faults")] if len(faults) > MAX_FAULTS else []
+        raise FaultsError(faults[:MAX_FAULTS] + more)
 
 
 class _Typed(NamedTuple):
@@ -186,7 +211,7 @@ def _told(detector: str, lines: Sequence[dict[str, Any]], heads: dict[str, Head]
 
 
 class _Made(NamedTuple):
-    line: dict[str, Any]
+    reading: Made
     kept: Kept | None
 
 
@@ -235,9 +260,7 @@ class _Maker:
                 made.append(self._reading(row, at))
             except PenmarkError as error:
                 faults += [f._replace(place=f.place or row.place) for f in error.faults]
-        if faults:
-            more = [Fault(None, f"{len(faults) - MAX_FAULTS} more faults")] if len(faults) > MAX_FAULTS else []
-            raise FaultsError(faults[:MAX_FAULTS] + more)
+        _refuse(faults)
         return made
 
     def _positions(self, rows: list[Row]) -> Iterator[int | None]:
@@ -279,6 +302,8 @@ class _Maker:
         got_at = None if given is None else mappings.moment(given)
         read_by = self._field(row, self._mapping.read_by) or self._wanted.by
         typed = self._mapping.displayed is not None
+        if typed and read_by is None:
+            raise _at(row, twice.NOBODY, twice.NAME_THEM)
         judged, whole = self._typed(row, text) if typed else (reading.judge(self._card, row.body, text), True)
         name = self._documents.ids[position]
         kept = None
@@ -296,7 +321,8 @@ class _Maker:
             read_by=read_by,
         )
         sha256 = None if kept is None else kept.sha256
-        return _Made(reading.line(asked, judged, at=reading.now(), got_at=got_at, evidence_sha256=sha256), kept)
+        line = reading.line(asked, judged, at=reading.now(), got_at=got_at, evidence_sha256=sha256)
+        return _Made(Made(row.place, line, given), kept)
 
     def _typed(self, row: Row, text: str) -> tuple[Judged, bool]:
         """The reading that the copied display makes; and True where the row can be kept as its evidence: where the

@@ -28,6 +28,8 @@ SHEET = Fields(
 """Where things stand in a row that ``merged`` makes."""
 SETTLE = "number,displayed,by,why"
 _COLUMNS = {"number", "document", "displayed", "version", "by", "why"}
+NOBODY = "says not who read the screen"
+NAME_THEM = "Fill in the column operator, or name the one who read all of them: --by NAME."
 _SHOWN = 80
 
 
@@ -38,7 +40,7 @@ class Hand(NamedTuple):
     displayed: str
     version: str | None
     date: str | None
-    read_by: str | None
+    read_by: str
     text: str | None
 
 
@@ -115,7 +117,7 @@ def merged(
             "nothing is filled in", place=first[0].place.rpartition(":")[0], remedy="Fill in `displayed`."
         )
     twice = [(ones[name], twos[name]) for name in ones.keys() & twos.keys()]
-    one_hand = sum(one.read_by is not None and one.read_by == two.read_by for one, two in twice)
+    one_hand = sum(one.read_by == two.read_by for one, two in twice)
     return Merged(rows, max(blank, blank_too), len(rows) - len(twice), one_hand, told)
 
 
@@ -141,9 +143,11 @@ def _hands(
             if name in found:
                 faults.append(Fault(row.place, f"is the second row about {name}; the first is {found[name].row.place}"))
                 continue
-            read_by = _cell(row, fields.read_by)
+            read_by = by if (named := _cell(row, fields.read_by)) is None else named
+            if read_by is None:
+                raise PenmarkError(NOBODY, place=row.place, remedy=NAME_THEM)
             version, date, scanned = (_cell(row, each) for each in (fields.version, fields.date, fields.text))
-            found[name] = Hand(row, displayed, version, date, by if read_by is None else read_by, scanned)
+            found[name] = Hand(row, displayed, version, date, read_by, scanned)
         except PenmarkError as error:
             faults += [fault._replace(place=fault.place or row.place) for fault in error.faults]
     return found, blank
@@ -222,7 +226,7 @@ def _fits(name: str, settled: Settled, hands: list[Hand], differs: bool) -> Iter
 
 
 def _told(hands: list[Hand], settled: Settled, differs: str) -> str:
-    readers = " and ".join(hand.read_by or "somebody" for hand in hands)
+    readers = " and ".join(hand.read_by for hand in hands)
     return f"read by {readers} as {differs}; settled as {_shown(settled.displayed)} by {settled.by}: {settled.why}"
 
 
@@ -230,12 +234,12 @@ def _row(name: str, hands: list[Hand], settled: Settled | None, fields: Fields, 
     """The row that counts, and all that it stands on. The date is that of the first hand: who was at the screen."""
     one = hands[0]
     version = next((hand.version for hand in hands if hand.version is not None), None)
-    readers = list(dict.fromkeys(hand.read_by for hand in hands if hand.read_by is not None))
+    readers = list(dict.fromkeys(hand.read_by for hand in hands))
     body: dict[str, Any] = {
         "date": one.date,
         "displayed": one.displayed if settled is None else settled.displayed,
         "number" if fields.number is not None else "document": name,
-        "read_by": "; ".join(readers) if readers else None,
+        "read_by": "; ".join(readers),
         "readings": [_cells(hand.row) for hand in hands],
         "version": version if settled is None or settled.version is None else settled.version,
     }

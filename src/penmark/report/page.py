@@ -177,7 +177,11 @@ def _detectors(edition: study.Edition, sources: display.Sources) -> dict[str, An
         sealed = _typed(SealedCard, sources, path)
         rule = protocol.detectors[index[name]].rule
         ruled = rule is not None
-        confidences.add((rule or sealed.card.boundary).confidence if not ruled or str(rule) == str(sealed.card.boundary) else "tuned")
+        confidences.add(
+            (rule or sealed.card.boundary).confidence
+            if not ruled or str(rule) == str(sealed.card.boundary)
+            else "tuned"
+        )
         told.append(
             {
                 "row": row,

@@ -6,9 +6,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import queue
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -172,18 +173,19 @@ class VendorAsking:
 
 class Crew:
     """Threads that ask, so many at once. ``wake`` is set when they have run out of questions, or one got no answer: then
-    none of them begins with another before ``outcomes`` was called. ``noted`` is told of the jobs that a vendor took on."""
+    none of them begins with another before ``go_on``. ``noted`` is told of the jobs that a vendor took on."""
 
     def __init__(
         self, asking: Asking, clock: Clock, wake: threading.Event, noted: Callable[[Question, Job], None]
     ) -> None:
         self._asking, self._clock, self._wake, self._noted = asking, clock, wake, noted
-        self._waiting: deque[Question] = deque()
+        self._waiting: queue.SimpleQueue[Question | None] = queue.SimpleQueue()
+        self._parked: list[Question] = []  # nobody is to begin with them now
         self._busy: dict[int, float] = {}  # by thread: when it last gave a sign of life
         self._outcomes: list[Outcome] = []
         self._threads, self._load = 0, 0
         self._held = self._left = False
-        self._turn = threading.Condition()
+        self._lock = threading.Lock()
         if isinstance(asking, VendorAsking):
             asking.stirred = self._stir
 
@@ -199,76 +201,77 @@ class Crew:
 
     def give(self, questions: Sequence[Question]) -> None:
         """Let the threads ask; at once, or as soon as one is free."""
-        with self._turn:
-            self._waiting.extend(questions)
+        with self._lock:
             self._load += len(questions)
             new = max(0, min(self._load, self._asking.connections) - self._threads)
             self._threads += new
-            self._turn.notify(len(questions))
+        for question in questions:
+            self._waiting.put(question)
         for _ in range(new):
             threading.Thread(target=self._work, daemon=True, name="asks").start()
 
     def take_back(self) -> list[Question]:
         """The questions that no thread has begun with."""
-        with self._turn:
-            back = list(self._waiting)
-            self._waiting.clear()
+        back = list[Question]()
+        with contextlib.suppress(queue.Empty):
+            while (question := self._waiting.get_nowait()) is not None:
+                back.append(question)
+        with self._lock:
+            back, self._parked = [*self._parked, *back], []
             self._load -= len(back)
         return back
 
     def outcomes(self) -> list[Outcome]:
         """What came since the last time."""
-        with self._turn:
+        with self._lock:
             came, self._outcomes = self._outcomes, []
             self._load -= len(came)
         return came
 
     def go_on(self) -> None:
         """What came was dealt with; the next questions may be asked."""
-        with self._turn:
-            if self._held:
-                self._held = False
-                self._turn.notify_all()
+        if self._held:
+            with self._lock:
+                self._held, parked, self._parked = False, self._parked, []
+            for question in parked:
+                self._waiting.put(question)
 
     def hung(self, patience: float) -> int:
         """How many of them have given no sign of life for so many seconds."""
         now = time.monotonic()
-        with self._turn:
+        with self._lock:
             return sum(now - since > patience for since in self._busy.values())
 
     def leave(self) -> None:
         """Drop whatever comes from now on, and let the threads go."""
-        with self._turn:
-            self._left = True
-            self._turn.notify_all()
+        with self._lock:
+            self._left, threads = True, self._threads
+        for _ in range(threads):
+            self._waiting.put(None)
 
     def _stir(self) -> None:
-        with self._turn:
-            if threading.get_ident() in self._busy:
-                self._busy[threading.get_ident()] = time.monotonic()
-
-    def _next(self) -> Question | None:
-        with self._turn:
-            while not self._left and (self._held or not self._waiting):
-                self._turn.wait()
-            if self._left:
-                return None
-            self._busy[threading.get_ident()] = time.monotonic()
-            return self._waiting.popleft()
+        me = threading.get_ident()
+        with self._lock:
+            if me in self._busy:
+                self._busy[me] = time.monotonic()
 
     def _work(self) -> None:
         me = threading.get_ident()
-        while (question := self._next()) is not None:
+        while (question := self._waiting.get()) is not None:
             began = time.monotonic()
+            with self._lock:
+                if self._held:
+                    self._parked.append(question)
+                    continue
+                self._busy[me] = began
             said, exchanges = self._asked(question)
             got_at, ended = self._clock.now(), time.monotonic()
-            with self._turn:
+            with self._lock:
                 outcome = Outcome(question, said, exchanges, got_at, began, ended - self._busy.pop(me))
                 if not self._left:
                     self._outcomes.append(outcome)
                 self._held = self._held or isinstance(said, UnansweredError)
-                hurry = self._held or not self._waiting
-            if hurry:  # else the lane looks at its next beat
+            if self._held or self._waiting.empty():  # else there is no hurry: the lane looks at its next beat
                 self._wake.set()
 
     def _asked(self, question: Question) -> tuple[Said, tuple[Exchange, ...]]:

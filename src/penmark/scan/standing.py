@@ -104,6 +104,7 @@ def _refuse(path: Path, detector: str) -> None:
 def _take(found: Standing, one: Journal, names: pl.DataFrame) -> None:
     found.heads[file_of(one.path)] = Head(lines=one.lines, head=one.head)
     readings = _placed(one, one.readings, names)
+    _once(one, readings)
     for position in readings["position"]:
         found.done[position] = 1
     found.counts.update(dict(readings["state"].value_counts().iter_rows()))
@@ -144,6 +145,17 @@ def _charged(found: Standing, retries: pl.DataFrame, readings: pl.DataFrame) -> 
     for rows in (retries, scanned.filter(pl.col("state") == "failed")):
         found.maybe.extend(rows.filter(pl.col("reason").str.ends_with(MAYBE))["position"])
     found.maybe.extend(scanned.filter(pl.col("state") == "declined")["position"])
+
+
+def _once(one: Journal, readings: pl.DataFrame) -> None:
+    pair = ["document", "version"]
+    again = readings.filter(~pl.struct(pair).is_first_distinct())
+    if again.height > 0:
+        raise PenmarkError(
+            f"a second final reading of {again['document'][0]}",
+            place=one.place(again["line"][0]),
+            remedy="A pair has one final reading: restore the journal from a copy.",
+        )
 
 
 def _placed(one: Journal, frame: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from penmark import cards
+from penmark.errors import counted
 from penmark.reading import OTHER_TEXT
 from penmark.scoring.relations import relations
 from penmark.scoring.scored import Scored
@@ -64,7 +65,9 @@ def _not_run(scored: Scored) -> Iterator[Notice]:
         for arm in scored.protocol.arms:
             mine = idle.filter(arms == arm.name)
             if len(mine) and mine.all():
-                yield Notice("not run", name, arm.name, f"was never run on this arm: none of its {len(mine)} texts")
+                yield Notice(
+                    "not run", name, arm.name, f"was never run on this arm: none of its {counted(len(mine), 'text')}"
+                )
 
 
 def _of_one(scored: Scored, version: Version) -> Iterator[Notice]:
@@ -140,14 +143,16 @@ def _ties(version: Version, given: pl.DataFrame, arms: list[str]) -> Iterator[No
 def _digits(version: Version, given: pl.DataFrame, arms: list[str]) -> Iterator[Notice]:
     """Digits after leading zeros: a figure copied from a screen has fewer than one out of an interface."""
     mantissa = pl.col("score").str.to_lowercase().str.split("e").list.first().str.replace_all(r"[-.]", "")
-    counted = given.select("arm", digits=mantissa.str.strip_chars_start("0").str.len_bytes())
+    lengths = given.select("arm", digits=mantissa.str.strip_chars_start("0").str.len_bytes())
     least, fewer = FEW_DIGITS
-    usual = {arm: _middle(counted.filter(pl.col("arm") == arm)["digits"]) for arm in arms}
+    usual = {arm: _middle(lengths.filter(pl.col("arm") == arm)["digits"]) for arm in arms}
     held = {arm: middle for arm, (middle, count) in usual.items() if count >= least}
     most = max(held, key=lambda arm: held[arm], default="")
     for arm, digits in held.items():
         if 2 * digits <= held[most] and digits + fewer <= held[most]:
-            message = f"shows about {digits} digits here and about {held[most]} in {most}: perhaps another version"
+            message = (
+                f"shows about {counted(digits, 'digit')} here and about {held[most]} in {most}: perhaps another version"
+            )
             yield Notice("digits", version.detector.name, arm, message)
 
 

@@ -53,6 +53,7 @@ DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 DIGEST = re.compile("[0-9a-f]{64}")
 DATE = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])")
 TIME = re.compile(DATE.pattern + r"T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?Z")
+TAG = re.compile(r"[A-Z][A-Z0-9]{0,15}-[0-9]{4}-Q[1-4]")
 # Unicode White_Space; str.split and str.strip would take U+001C to U+001F for white space too
 WHITE = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 RUN, DASH = re.compile(f"[^{WHITE}]+"), re.compile("[\u2013\u2014]")
@@ -94,7 +95,7 @@ JOURNAL = {
     "retry": "at:t attempt:i document:s kind:s prev:d reason:s",
     "skipped": "at:t document:s kind:s prev:d reason:s",
     "reading": "address:d at:t attempt:i displayed:s? document:s evidence_sha256:d? got_at:t? kind:s label:s? origin:s"
-    " prev:d read_by:s? reason:s? score:s? sent_at:t? state:s vendor_at:* version:s? version_asked:s?",
+    " prev:d read_by:s? reason:s? score:s? sent_at:t? state:s vendor_at:s? version:s? version_asked:s?",
     "stop": "at:t kind:s prev:d reason:s?",
 }
 EVIDENCE = "attempt:i body:s detector:s document:s encoding:s sha256:d"
@@ -728,7 +729,10 @@ def check_seals(study: Study) -> None:
     for name in names:
         path = f"seals/{name}.json"
         with report.guard(2, path):
-            seal = study.seals[name] = bundle.record(path, SEAL)
+            seal = bundle.record(path, SEAL)
+            if TAG.fullmatch(seal["edition"]) is None:
+                raise Fault(f"edition {seal['edition']}", "the tag of an edition")
+            study.seals[name] = seal
             first = study.seals.get("promise", seal)
             expected: dict[str, Any] = {"previous": previous, "kind": name.partition("-")[0], "format": 1}
             expected |= {} if name == "corpus" else {"announced": None}
@@ -797,8 +801,8 @@ def check_protocol(study: Study) -> None:
         report.unchecked(3, "seals/promise.json", "what was promised: there is no seal that can be read")
     with report.guard(3, "protocol.json"):
         protocol = study.protocol = bundle.record("protocol.json", PROTOCOL, exact=False)
-        for field in ("study", "edition") if promise else ():
-            report.expect(3, f"protocol.json {field}", protocol[field], promise[field])
+        for field in ("study", "edition"):
+            report.expect(3, f"protocol.json {field}", protocol[field], (promise or protocol)[field])
         for arm in protocol["arms"]:
             name = fitting(arm, ARM, exact=False)["name"]
             if name in study.arms or arm["truth"] not in ("human", "ai", "mixed"):
@@ -838,7 +842,7 @@ def check_amendment(study: Study, path: str, number: int) -> None:
     amendment, report = study.bundle.record(path, AMENDMENT), study.report
     report.expect(3, path, (path[11:-5], amendment["number"]), (f"{number:04}", number))
     tag, stamped = amendment["binds_from"], study.stamped.get(path[11:-5])
-    if re.fullmatch(r"[A-Z][A-Z0-9]{0,15}-[0-9]{4}-Q[1-4]", tag) is None:
+    if TAG.fullmatch(tag) is None:
         raise Fault(f"binds from {tag}", "the tag of an edition")
     if tag.rsplit("-", 2)[1:] <= study.protocol["edition"].rsplit("-", 2)[1:] and "promise" in study.seals:
         said, promised = moment(amendment["announced_at"]), moment(study.seals["promise"]["sealed_at"])
@@ -997,7 +1001,9 @@ class Corpus:
     def seed(self) -> None:
         """The seed is the promised one; every document gets its position in the order of the scan."""
         with self.report.guard(4, "seed.json"):
-            seed = bytes.fromhex(self.bundle.record("seed.json", "beacon:s? seed:d")["seed"])
+            revealed = self.bundle.record("seed.json", "beacon:s? seed:d")
+            self.report.expect(4, "seed.json beacon", revealed["beacon"], self.study.protocol.get("beacon"))
+            seed = bytes.fromhex(revealed["seed"])
             self.report.expect(4, "seed.json", sha256(seed), self.study.protocol.get("seed_sha256"))
             documents = self.study.documents.values()
             drawn = sorted(documents, key=lambda doc: hmac.digest(seed, b"scan\0" + doc.id.encode(), "sha256"))

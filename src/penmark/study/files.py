@@ -240,6 +240,6 @@ def _way(error: Exception) -> str | None:
         return "Free some space and run the same command again; nothing was lost."
     if number in (errno.EACCES, errno.EPERM, errno.EROFS):
         return "Make the folder writable for you and run the same command again."
-    if number in (errno.EISDIR, errno.ENOTDIR):
+    if number in (errno.EEXIST, errno.EISDIR, errno.ENOTDIR):
         return "There is a folder where a file should be, or the other way round: move it away."
     return None

@@ -22,7 +22,7 @@ from penmark import canon, provenance, study, text
 from penmark.errors import PenmarkError
 from penmark.journal import Journal
 from penmark.records import Arm, Document, Protocol
-from penmark.verify import texts
+from penmark.verify import pools, texts
 from penmark.verify.found import Found
 
 _HEX = re.compile(r"[0-9a-f]{64}")
@@ -41,6 +41,7 @@ class Corpus:
     withheld: bytearray = field(default_factory=bytearray)
     attested: bytearray = field(default_factory=bytearray)
     salts: dict[str, bytes] = field(default_factory=dict)
+    withdrawn: set[str] = field(default_factory=set)
     seed: bytes | None = None
 
     def add(self, name: str, address: str, *, withheld: bool, attested: bool) -> None:
@@ -55,10 +56,13 @@ def corpus(edition: study.Edition, promised: Protocol, known: Corpus, found: Fou
     """Manifest, texts, provenance, budgets; fills ``known`` with what the later checks need."""
     _seed(edition, promised, known, found)
     _salts(edition, known, found)
+    _withdrawn(edition, known, found)
+    drawn = pools.Pools(edition, promised, found)
     wanted: texts.Wanted = {}
     try:
         for document in _Manifest(edition, promised, known, found).documents():
-            if document.withheld is None:
+            drawn.see(document)
+            if document.withheld is None and document.id not in known.withdrawn:
                 wanted[document.address] = (*wanted.get(document.address, ()), texts.facts(document))
     except PenmarkError as error:
         found.error(error)
@@ -69,7 +73,16 @@ def corpus(edition: study.Edition, promised: Protocol, known: Corpus, found: Fou
         remedy = "A text without its salt cannot be checked; a salt without its text gives a withheld one away."
         found.failed("salts.jsonl", got, "a salt for each attested text that is published, in manifest order", remedy)
     texts.texts(edition, wanted, known.salts, found)
-    if withheld := sum(known.withheld):
+    drawn.replay(known.seed, found)
+    if odd := sorted(known.withdrawn - set(known.ids)):
+        found.failed("withdrawn.jsonl", f"names {', '.join(odd)}", "documents of the manifest", _FROZEN)
+    if gone := len(known.withdrawn & set(known.ids)):
+        told = "text was withdrawn by its author" if gone == 1 else "texts were withdrawn by their authors"
+        remedy = "A bundle of before has them; the rates count what was answered about them."
+        found.not_checked("texts", f"{gone} {told}", remedy)
+    if withheld := sum(
+        hidden and name not in known.withdrawn for name, hidden in zip(known.ids, known.withheld, strict=False)
+    ):
         told = "text is withheld" if withheld == 1 else "texts are withheld"
         remedy = "Rates over published texts alone can be made from readings.csv."
         found.not_checked("texts", f"{withheld} {told}", remedy)
@@ -136,6 +149,21 @@ def _salts(edition: study.Edition, known: Corpus, found: Found) -> None:
         found.error(error)
 
 
+def _withdrawn(edition: study.Edition, known: Corpus, found: Found) -> None:
+    """Texts that their authors took back after the freeze: neither they, their salts nor answers about them are here."""
+    path = edition.root / "withdrawn.jsonl"
+    try:
+        for number, line in study.records(path) if path.exists() else ():
+            name, at = line.get("document"), line.get("at")
+            fits = set(line) == {"at", "document"} and isinstance(name, str) and isinstance(at, str)
+            if not fits or name in known.withdrawn:
+                found.failed(f"withdrawn.jsonl:{number}", "is not one new {at, document}", "a tombstone", _FROZEN)
+            else:
+                known.withdrawn.add(str(name))
+    except PenmarkError as error:
+        found.error(error)
+
+
 # --- manifest ------------------------------------------------------------------------------------------------------
 
 
@@ -185,7 +213,11 @@ class _Manifest:
         if (at, document.id) <= self.last:
             found.failed(place, f"{document.arm} {document.id} stands here", "documents sorted by arm and id", _FROZEN)
         self.last = (at, document.id)
-        withheld = document.withheld is not None
+        gone = document.id in self.known.withdrawn
+        if gone and not document.attested:
+            got = f"{document.id} is withdrawn, and nobody attested it"
+            found.failed(place, got, "only texts that their authors attested are withdrawn", _FROZEN)
+        withheld = document.withheld is not None or gone
         self.known.add(document.id, document.address, withheld=withheld, attested=document.attested)
         self.counts[document.arm] += 1
         for quota in arm.quotas:

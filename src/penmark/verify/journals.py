@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from penmark import canon, cards, journal, study, tokens
+from penmark import canon, cards, journal, provenance, study, tokens
 from penmark.errors import PenmarkError
 from penmark.records import Document, Protocol, Seal, SealedCard
 from penmark.verify import answers, stamps
@@ -66,7 +66,7 @@ def journals(
         own = [one for one in read if one.detector == name]
         _attempts(own, promised, found)
         answers.answers(edition, name, card.card, own, known, texts, found)
-    _skips(edition, read, held, found)
+    _skips(edition, read, held, known, found)
     answers.strays(edition, set(held), found)
     if found.clean:
         found.ok("journal", f"{sum(j.lines for j in read)} lines in {len(read)} journals, chained and sealed")
@@ -235,8 +235,10 @@ def _in_turn(happened: Iterable[tuple[int, int, str, int, str]], promised: Proto
         left.add(attempt)
 
 
-def _skips(edition: study.Edition, read: list[journal.Journal], held: dict[str, SealedCard], found: Found) -> None:
-    """A document that was not asked about is one that the sealed card says cannot be, for just that reason."""
+def _skips(
+    edition: study.Edition, read: list[journal.Journal], held: dict[str, SealedCard], known: Corpus, found: Found
+) -> None:
+    """A document that was not asked about was withdrawn, or is one that the sealed card says cannot be, for that reason."""
     skipped: defaultdict[str, list[tuple[str, str, SealedCard]]] = defaultdict(list)
     for one in read:
         if (card := held.get(one.detector)) is not None:
@@ -244,6 +246,8 @@ def _skips(edition: study.Edition, read: list[journal.Journal], held: dict[str, 
                 skipped[document].append((f"journal/{one.path.name}:{line}", reason, card))
     for each in _chosen(edition, skipped) if skipped else ():
         for place, reason, card in skipped[each.id]:
+            if reason == provenance.WITHDRAWN and each.id in known.withdrawn:
+                continue
             expected = cards.not_scannable(card.card, each)
             remedy = "By the promised card the document could be asked about."
             found.equal(place, reason, expected if expected is not None else f"{each.id} is asked about", remedy)

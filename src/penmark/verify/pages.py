@@ -25,7 +25,10 @@ CITABLE = re.compile(
     r"replies/[^/]+\.md)\Z"
 )
 """The files that a page may cite."""
-STYLES = {"a29abf8f8012af6c942f6c72e5944950889445fd34651c4ce8a33e7ac763f859": "0.1.0"}
+STYLES = {
+    "a29abf8f8012af6c942f6c72e5944950889445fd34651c4ce8a33e7ac763f859": "0.1.0",
+    "b5be8e48b3c1be33d01d89c21a9106c1ae5b0a2958bbcd88e498daf9121e040e": "0.1.0",
+}
 """SHA-256 of the style sheet of each release: what they show and hide is known."""
 TRICKS = re.compile(
     r"(?<![\w-])(content|visibility|opacity|clip|clip-path|text-indent|transform|translate|scale|filter|position|float|"
@@ -44,6 +47,7 @@ NEVER = re.compile(
 )
 """What a snapshot cannot support; told only in the words of the promise."""
 _CITED = ("data-cell", "data-quote", "data-over", "data-path", "data-fixed")
+_SHOWN = ("data-cell", "data-quote", "data-over")
 _MADE = "The page is generated: make it again with `penmark report`, and do not edit it."
 
 
@@ -276,7 +280,7 @@ class _Page:
         shown = set()
         for element in tree.walk():
             if element.inside("details", "nav") is None and element.name not in ("circle", "title"):
-                shown |= {f"{k} {v}" for k, v in element.attributes.items() if k in ("data-cell", "data-quote")}
+                shown |= {f"{k} {v}" for k, v in element.attributes.items() if k in _SHOWN}
         for wanted in _required(self.sources, self.root):
             if wanted not in shown:
                 self.fail(1, f"leaves out {wanted.partition(' ')[2]}", "a page that shows it, unfolded")
@@ -303,9 +307,14 @@ class _Page:
 
 
 def _required(sources: display.Sources, root: Path) -> Iterator[str]:
-    """The citations that every page has: both tables, whole arms, departures, deviations, amendments, interests, settings,
-    and what vendors replied."""
+    """The citations that every page has: both tables, whole arms, origins of readings, departures, deviations,
+    amendments, interests, settings, and what vendors replied."""
     units = ("units",) if (root / "tables" / "units.csv").is_file() else ()
+    for row in sources.rows("tables/table1.csv"):
+        for origin in ("scan", "typed", "recorded"):
+            where = display.where(detector=row["detector"], version=row["version"], origin=origin)
+            if sources.text("over", f"count tables/readings.csv{where}", "text") != "0":
+                yield f"data-over count tables/readings.csv{where}"
     for path in ("table1", "table2", "departures", *units):
         for number, row in enumerate(sources.rows(f"tables/{path}.csv"), 1):
             for column, value in row.items():

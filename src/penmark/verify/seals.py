@@ -59,9 +59,12 @@ def read(edition: study.Edition, name: str) -> Seal:
     data = study.read(path, limit=64 * 2**20)
     canon.decode(data, place=str(path))
     try:
-        return Seal.model_validate_json(data)
+        seal = Seal.model_validate_json(data)
     except ValidationError as error:
-        raise study.validated(str(path), error.errors()) from None
+        raise study.validated(str(path), error.errors(include_url=False)) from None
+    if canon.encode(seal.model_dump(mode="json")) != data:
+        raise PenmarkError("leaves fields out", place=str(path), remedy="A seal has every field; restore the file.")
+    return seal
 
 
 def _names(names: list[str], found: Found) -> None:
@@ -131,7 +134,7 @@ def _coverage(edition: study.Edition, read: dict[str, Seal], found: Found) -> No
     """Each kind of seal covers all that it is for: nothing can be added beside what was sealed."""
     present = {
         "promise": ["protocol.json", "protocol.yaml", *_within(edition.detectors)],
-        "corpus": ["manifest.jsonl", "screening.csv"],
+        "corpus": ["manifest.jsonl", "screening.csv", *(["pool.jsonl"] if edition.pool.exists() else [])],
         "evidence": _within(edition.tables),
     }
     for name, seal in read.items():

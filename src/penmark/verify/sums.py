@@ -30,7 +30,10 @@ REQUIRED = (
 """The files that every bundle has (docs/format.md, 2)."""
 _DETECTOR, _AUTHORITY = "[a-z0-9][a-z0-9.-]{0,62}", "[a-z0-9][a-z0-9-]{0,31}"
 PATHS = re.compile(
-    "|".join(re.escape(path) for path in (*REQUIRED, "SHA256SUMS", "salts.jsonl", "deviations.jsonl"))
+    "|".join(
+        re.escape(path)
+        for path in (*REQUIRED, "SHA256SUMS", "pool.jsonl", "salts.jsonl", "withdrawn.jsonl", "deviations.jsonl")
+    )
     + rf"|detectors/{_DETECTOR}\.json|seals/heads-[0-9]{{4}}\.json"
     rf"|seals/(promise|corpus|evidence|heads-[0-9]{{4}})-{_AUTHORITY}\.tsr"
     rf"|journal/{_DETECTOR}\.jsonl|evidence/{_DETECTOR}-[0-9]{{4,6}}\.jsonl\.gz"

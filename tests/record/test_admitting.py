@@ -1,0 +1,166 @@
+"""What answers need before they become final: a date that leaves the edition as it is, a call, a reader, somebody asked."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from tests.acting import CARD
+from tests.frozen_study import detector, frozen
+from tests.record.test_record import PERCENT, SEEN, made, readings, untouched, written
+
+from penmark import canon, journal, sealing, study
+from penmark.errors import FaultsError, PenmarkError, UsageError
+from penmark.record import Import, mapping, record
+from penmark.study import Edition, Study
+
+PROMISED = "2026-10-01"
+"""The day on which the studies of these tests are promised, at midnight."""
+HEADER = "document,displayed,date,operator\n"
+
+
+def typed(place: Study, edition: Edition, path: Path, **further: bool) -> int:
+    return record(place, edition, path, Import("seen", **further)).readings  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("date", "fact"),
+    [
+        ("", r"1 answers have no date; the whole edition would be retrospective"),
+        ("2026-09-30", r"1 answers are older than the promise of 2026-10-01T00:00:00Z; the whole edition would be"),
+        ("2026-09-30T23:59:59.999999Z", r"1 answers are older than the promise"),
+        ("2026-10-01T01:00:00+02:00", r"1 answers are older than the promise"),
+        (PROMISED, r"1 answers say 2026-10-01, the day of the promise .*, and no time"),
+        ("20261001", r"1 answers say 2026-10-01, the day of the promise .*, and no time"),
+    ],
+)
+def test_one_answer_does_not_silently_make_the_edition_retrospective(tmp_path: Path, date: str, fact: str) -> None:
+    place, edition = made(tmp_path, PERCENT)
+    path = written(tmp_path, f"{HEADER}001,10%,2026-10-02,AB\n002,20%,{date},AB\n", "hand.csv")
+    with pytest.raises(FaultsError, match=fact) as caught:
+        typed(place, edition, path)
+    [fault] = caught.value.faults
+    assert fault.place == f"{path}:3"
+    assert "--retrospective" in str(fault.remedy)
+    assert untouched(edition)
+    assert typed(place, edition, path, retrospective=True) == 2
+
+
+def test_the_day_of_the_promise_is_asked_for_its_time(tmp_path: Path) -> None:
+    place, edition = made(tmp_path, PERCENT)
+    path = written(tmp_path, f"{HEADER}001,10%,{PROMISED},AB\n", "hand.csv")
+    with pytest.raises(FaultsError, match="Write the time in UTC: 2026-10-01T14:05:00Z"):
+        typed(place, edition, path)
+    given = "2026-10-01T00:00:00Z"
+    typed(place, edition, written(tmp_path, f"{HEADER}001,10%,{given},AB\n", "hand.csv"))
+    assert readings(edition)["001"]["got_at"] == given  # the moment of the promise itself is not before it
+
+
+def test_later_days_may_stay_days(tmp_path: Path) -> None:
+    place, edition = made(tmp_path, PERCENT)
+    typed(place, edition, written(tmp_path, f"{HEADER}001,10%,2026-10-02,AB\n", "hand.csv"))
+    assert readings(edition)["001"]["got_at"] == "2026-10-02T00:00:00Z"
+
+
+def test_a_promise_of_this_day_and_a_day_alone(tmp_path: Path) -> None:
+    """As it happened: promised in the morning, and the screens of the afternoon dated by the day."""
+    place, edition = made(tmp_path, PERCENT)
+    today = str(datetime.now(UTC).date())
+    seal = edition.seal("promise")
+    seal.write_bytes(study.read(seal).replace(b"2026-10-01T00:00:00Z", f"{today}T00:00:00.5Z".encode()))
+    sealing.seal(
+        edition, "corpus", "small", ["manifest.jsonl", "screening.csv"], authorities=[], now=f"{today}T00:00:01Z"
+    )
+    with pytest.raises(FaultsError, match=f"say {today}, the day of the promise"):
+        typed(place, edition, written(tmp_path, f"{HEADER}001,10%,{today},AB\n", "hand.csv"))
+    assert untouched(edition)
+
+
+def test_a_kept_file_without_dates_names_its_rows_in_one_fault(tmp_path: Path) -> None:
+    texts: dict[str, str | bytes] = {f"{n}": f"text {n}" for n in range(7)}
+    place, edition = made(tmp_path, SEEN, texts)
+    path = written(tmp_path, "".join(f'{{"id": "{n}", "score": 0.5}}\n' for n in range(7)), "a.jsonl")
+    with pytest.raises(FaultsError) as caught:
+        record(place, edition, path, Import("seen", mapping.parse(["document=id"])))
+    [fault] = caught.value.faults
+    assert fault.place == f"{path}:1, 2, 3, 4, 5 and 2 more rows"
+    assert fault.fact.startswith("7 answers have no date; ")
+
+
+def test_what_is_no_answer_makes_no_edition_retrospective(tmp_path: Path) -> None:
+    place, edition = made(tmp_path)
+    done = record(place, edition, written(tmp_path, '[{"id": "001"}]'), Import("seen", mapping.parse(["document=id"])))
+    assert list(done.states) == ["declined: nothing in the answer where the card looks for it"]
+
+
+def test_an_edition_that_is_retrospective_has_nothing_to_lose(tmp_path: Path) -> None:
+    place, edition = made(tmp_path, PERCENT)
+    typed(place, edition, written(tmp_path, f"{HEADER}001,10%,,AB\n", "a.csv"), retrospective=True)
+    assert typed(place, edition, written(tmp_path, f"{HEADER}002,10%,,AB\n003,10%,2020-01-01,AB\n", "b.csv")) == 2
+
+
+# --- slips of the finger ---------------------------------------------------------------------------------------------
+
+
+def test_displays_that_come_to_no_call_are_listed(tmp_path: Path) -> None:
+    texts: dict[str, str | bytes] = {f"{n}": f"text {n}" for n in range(1, 6)}
+    place, edition = made(tmp_path, PERCENT, texts)
+    shown = ("40", "140%", "abc", "40%", "AI written")
+    rows = "".join(f"{n},{each},2026-10-02,AB\n" for n, each in enumerate(shown, 1))
+    path = written(tmp_path, HEADER + rows, "hand.csv")
+    with pytest.raises(FaultsError) as caught:
+        typed(place, edition, path)
+    assert [(fault.place, fault.fact) for fault in caught.value.faults] == [
+        (f"{path}:2", "1 shows '40', which comes to no call: verdict not in the card: 40"),
+        (f"{path}:3", "2 shows '140%', which comes to no call: score outside the declared scale: 140"),
+        (f"{path}:4", "3 shows 'abc', which comes to no call: verdict not in the card: abc"),
+    ]
+    assert "--as-displayed" in str(caught.value)
+    assert untouched(edition)
+    assert typed(place, edition, path, as_displayed=True) == 5
+    assert {name: row["displayed"] for name, row in readings(edition).items()} == dict(zip(texts, shown, strict=True))
+
+
+def test_raw_answers_are_no_slips(tmp_path: Path) -> None:
+    place, edition = made(tmp_path)
+    path = written(tmp_path, '[{"id": "001", "score": "7", "at": "2026-10-02"}]')
+    done = record(place, edition, path, Import("seen", mapping.parse(["document=id", "date=at"])))
+    assert done.states == {"answered": 1}
+
+
+@pytest.mark.parametrize("table", [f"{HEADER}001,10%,2026-10-02,\n", "document,displayed,date\n001,10%,2026-10-02\n"])
+def test_who_read_the_screen_is_said(tmp_path: Path, table: str) -> None:
+    place, edition = made(tmp_path, PERCENT)
+    path = written(tmp_path, table, "hand.csv")
+    with pytest.raises(FaultsError, match=r"hand\.csv:2: says not who read the screen\n.*--by NAME"):
+        typed(place, edition, path)
+    assert untouched(edition)
+    record(place, edition, path, Import("seen", by="AB"))
+    assert readings(edition)["001"]["read_by"] == "AB"
+
+
+# --- a detector that a program asks ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "table"), [("a.csv", HEADER + "a,0.5,2026-10-02,AB\n"), ("a.json", '[{"document": "a"}]')]
+)
+def test_answers_do_not_slip_into_the_row_of_a_plugin(tmp_path: Path, name: str, table: str) -> None:
+    place, edition = frozen(tmp_path / "study", {"a": "text one"}, detector("acting"), cards={"acting": CARD})
+    path = written(tmp_path, table, name)
+    with pytest.raises(UsageError, match=r"acting is asked by a plugin, .*\n.*--elsewhere") as caught:
+        record(place, edition, path, Import("acting"))
+    assert caught.value.faults[0].place == "detectors/acting.json"
+    assert untouched(edition)
+    record(place, edition, path, Import("acting", elsewhere=True))
+    [one] = journal.read_all(edition.journal_files(), canon.sha256(study.read(edition.seal("corpus"))))
+    assert one.readings["origin"].to_list() == ["typed" if name == "a.csv" else "recorded"]
+
+
+def test_every_refusal_is_told_at_once(tmp_path: Path) -> None:
+    place, edition = made(tmp_path, PERCENT)
+    table = f"{HEADER}001,10,2026-10-02,AB\n002,10%,,AB\n003,10%,2020-01-01,AB\n"
+    with pytest.raises(PenmarkError) as caught:
+        typed(place, edition, written(tmp_path, table, "hand.csv"))
+    assert [str(fault.place)[-1] for fault in caught.value.faults] == ["3", "4", "2"]
