@@ -11,6 +11,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 
+ALIKE = 4
+"""So many faults that differ in their place alone are told as one."""
+
+
 class Fault(NamedTuple):
     """One thing that is wrong: where, what, and what to do."""
 
@@ -34,7 +38,7 @@ class PenmarkError(Exception):
 
 
 class FaultsError(PenmarkError):
-    """Several faults found in one pass; every one is reported."""
+    """Several faults found in one pass; every one is reported. Those that differ in their place alone are told together."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
         listed = tuple(faults)
@@ -42,7 +46,19 @@ class FaultsError(PenmarkError):
         self.faults = listed
 
     def __str__(self) -> str:
-        return "\n".join(str(fault) for fault in self.faults)
+        alike: dict[tuple[str, str | None], list[str | None]] = {}
+        for fault in self.faults:
+            alike.setdefault((fault.fact, fault.remedy), []).append(fault.place)
+        told = []
+        for fault in self.faults:
+            places = alike[fault.fact, fault.remedy]
+            if len(places) < ALIKE:
+                told.append(fault)
+            elif places[0] == fault.place:
+                first, last = fault.place or "", places[-1] or ""
+                last = last.removeprefix(first[: first.rfind(":")]) if ":" in first else last
+                told.append(fault._replace(fact=f"{fault.fact} (and {len(places) - 1} more like it, to {last})"))
+        return "\n".join(map(str, dict.fromkeys(told)))
 
 
 class UsageError(PenmarkError):

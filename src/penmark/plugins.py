@@ -149,7 +149,8 @@ class Source(Protocol):
     Every fault is found in one pass: what is wrong is kept until the last draft has been yielded, and raised as one
     FaultsError. Relative paths in the option ``path`` are made absolute before the factory sees them. A source may have
     ``notes``: once all is gathered, what it left out and why, in words for the user; and ``left_out``: the same for the
-    bundle, by what was read (a digest, say) how many texts for which reason. Its class may have ``promised``: names of
+    bundle, by what was read (a digest, say) how many texts for which reason; and ``columns``: what the columns of what it
+    read are called, for messages. Its class may have ``promised``: names of
     fields of the protocol that it is given as options, whatever the user says.
     """
 

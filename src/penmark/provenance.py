@@ -122,7 +122,7 @@ def from_row(row: Mapping[str, str], place: str) -> Provenance:
     try:
         return _ADAPTER.validate_python(value, strict=True)
     except ValidationError as error:
-        raise FaultsError(_fault(place, kind, e) for e in error.errors(include_url=False)) from None
+        raise FaultsError(_faults(place, kind, error.errors(include_url=False))) from None
 
 
 def withdrawn(place: Study) -> dict[str, dict[str, Any]]:
@@ -203,7 +203,7 @@ _TRUE_KINDS = {
     "ai": ("generated", "transformed"),
     "mixed": ("edited", "transformed", "archive"),
 }
-_GIVE = "Add a column `{0}`, or give it for all rows as the option {0}=…"
+_GIVE = "Add a column `{0}`, or give it for all rows: --option {0}=…"
 
 
 def _listed(own: Provenance, files: tuple[str, ...]) -> bool:
@@ -351,11 +351,22 @@ def _nested(reader: _Reader) -> dict[str, Any]:
     return value | {"kind": kind}
 
 
-def _fault(place: str, kind: str, error: Any) -> Fault:
+def _faults(place: str, kind: str, errors: list[Any]) -> list[Fault]:
+    """One fault for all that is missing, and one for each value that is wrong."""
+    missing = [str(error["loc"][-1]) for error in errors if error["type"] == "missing"]
+    faults = [_fault(place, error) for error in errors if error["type"] != "missing"]
+    if len(missing) == 1:
+        return [Fault(place, f"no {missing[0]} (provenance of kind {kind} needs it)", _GIVE.format(missing[0])), *faults]
+    if missing:
+        fact = f"no {', '.join(missing[:-1])} and {missing[-1]} (provenance of kind {kind} needs them)"
+        options = " ".join(f"--option {name}=…" for name in missing)
+        return [Fault(place, fact, f"Add columns of these names, or give them for all rows: {options}"), *faults]
+    return faults
+
+
+def _fault(place: str, error: Any) -> Fault:
     where = [str(part) for part in error["loc"][1:]]  # the first part is the kind
     name = where[-1] if where else ""
-    if error["type"] == "missing":
-        return Fault(place, f"no {name} (provenance of kind {kind} needs it)", _GIVE.format(name))
     if name.endswith("_sha256"):
         fact = "is not a SHA-256 of 64 lower-case hexadecimal digits"
     elif error["type"] == "value_error":

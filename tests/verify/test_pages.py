@@ -200,6 +200,16 @@ def test_a_row_left_out(bundle: Path) -> None:
     assert any(check.got == "leaves out tables/table2.csv:4:documents" for check in _failed(bundle))
 
 
+def test_readings_from_elsewhere_left_out(bundle: Path) -> None:
+    """Who typed or kept the answers of a row cannot be dropped from the page."""
+    path = bundle / "report" / "index.html"
+    text = re.sub("recorded elsewhere: <span[^>]*>3</span>", "", path.read_text(encoding="utf-8"))
+    path.write_text(text, encoding="utf-8")
+    assert [check.got for check in _failed(bundle)] == [
+        "leaves out count tables/readings.csv?detector=zebra&version=&origin=recorded"
+    ]
+
+
 def test_a_row_folded_away(bundle: Path) -> None:
     """A row that only an unfolded reader sees is left out."""
     _forge(bundle, "<h3>Where the protocol departs", "<details><summary>More</summary><h3>Where the protocol departs")

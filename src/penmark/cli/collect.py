@@ -43,9 +43,9 @@ from penmark.cli import generating
 from penmark.collecting import Collected, collect, ready
 from penmark.collecting.rechecking import OUTCOMES, Rechecked, archived, refinding
 from penmark.collecting.rechecking import recheck as rechecked
-from penmark.errors import Fault, FaultsError, UsageError, did_you_mean
+from penmark.errors import Fault, FaultsError, UsageError, counted, did_you_mean
 from penmark.plugins import Source
-from penmark.records import Arm, Protocol
+from penmark.records import Arm, Document, Protocol
 from penmark.study import Study
 
 
@@ -123,6 +123,7 @@ def _collect(
     try:
         for name in names:
             plugin = plugins.source(_plugin(promised, name, source, given))
+            made: Source | None = None
             try:
                 made = plugin(_merged(place, promised, name, source, given) | _promised(plugin, promised))
                 results.append(collect(place, promised, name, made, _Progress(name), anew=anew, draw=draw))
@@ -130,6 +131,9 @@ def _collect(
                     print(f"note: {name}: {note}", file=sys.stderr)
             except FaultsError as error:
                 faults.extend(error.faults)
+                columns = ", ".join(getattr(made, "columns", ()))
+                if columns and not any(columns in f"{fault.fact} {fault.remedy}" for fault in error.faults):
+                    print(f"note: {name}: the columns that are there: {columns}", file=sys.stderr)
     finally:
         _show(results, as_json)  # what was written before something went wrong
     if faults:
@@ -232,9 +236,10 @@ class _Progress:
 
 
 def _show(results: list[Collected], as_json: bool) -> None:
+    known = provenance.NAMES | {field.alias or name for name, field in Document.model_fields.items()}
     for one in results:
         if one.unused:
-            hints = (f"{name}{did_you_mean(name, provenance.NAMES)}" for name in one.unused)
+            hints = (f"{name}{did_you_mean(name, known)}" for name in one.unused)
             print(f"note: {one.arm}: columns that no record has were left out: {', '.join(hints)}", file=sys.stderr)
     if as_json:
         values = [one._asdict() | {"pool": one.pool._asdict() if one.pool is not None else None} for one in results]
@@ -245,4 +250,4 @@ def _show(results: list[Collected], as_json: bool) -> None:
         gone = f"; left out since they were withdrawn: {', '.join(one.withdrawn)}" if one.withdrawn else ""
         if one.pool is not None:
             what += f"; of {one.pool.candidates} candidates {one.pool.eligible} were eligible"
-        print(f"{one.arm}: {one.documents} documents ({what}){gone}")
+        print(f"{one.arm}: {counted(one.documents, 'document')} ({what}){gone}")

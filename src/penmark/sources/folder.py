@@ -41,6 +41,11 @@ class Folder:
             raise UsageError(f"several metadata files: {shown}", place=str(self._folder), remedy="Give metadata=NAME.")
         return found[0] if found else None
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the columns of the metadata are called."""
+        return self._mapping.columns_seen
+
     def gather(self, arm_name: str) -> Iterator[Draft]:
         """A draft for each file. Raises FaultsError at the end."""
         faults: list[Fault] = []

@@ -14,11 +14,17 @@ from pathlib import Path
 
 from penmark.errors import Fault, UsageError, did_you_mean
 from penmark.plugins import Draft
+from penmark.records import Archive, Attested, Consent, Edited, Generated, Session, Transformed
 from penmark.sources.rows import Row, raw
 from penmark.sources.unreadable import refusal
 
 FIELDS = ("language", "register", "subgroup", "author", "topic", "source", "exposures", "withheld")
 """What a document says of itself beside its provenance. ``withheld``: why its text is not published."""
+KNOWN = frozenset({"kind", "id", "text", "file", "draft", "draft_file", "draft_grade", "modified", *FIELDS}).union(
+    *(record.model_fields for record in (Archive, Attested, Consent, Session, Generated, Edited, Transformed))
+)
+"""The names that a row, or an option for all rows, may have."""
+_FREELY = ("settings.", "locator.", "provenance.", "claimed_")
 MAX_TEXT = 16 * 2**20
 """No text file is larger than this (bytes)."""
 _TEXTS = ("text", "file", "draft", "draft_file")
@@ -32,6 +38,13 @@ class Mapping:
         self.where = {k.removeprefix("where."): v for k, v in options.items() if k.startswith("where.")}
         taken = (*own, *(k for k in options if k.startswith(("column.", "where."))))
         self.constants = {k: v for k, v in options.items() if k not in taken}
+        for name in self.constants:
+            if name not in KNOWN and not name.startswith(_FREELY):
+                raise UsageError(
+                    f"no record has {name!r}{did_you_mean(name, KNOWN)}, and it is no option of this source",
+                    remedy="An option that is not the source's own holds for every row, and goes into its record: "
+                    "kind, grade, evidence_date, language, …",
+                )
         self._seen: set[str] = set()
 
     def drafts(self, rows: Iterator[Row], folder: Path, faults: list[Fault]) -> Iterator[Draft]:
@@ -42,7 +55,7 @@ class Mapping:
             if draft is not None:
                 yield draft
         # A column that is nowhere is one fault, not one for each row that lacks it.
-        faults.extend(self._missing(str(folder)) or incomplete)
+        faults.extend(self._missing(str(folder)) or self._unnamed(incomplete) or incomplete)
 
     def chosen(self, rows: Iterator[Row]) -> Iterator[tuple[Row, dict[str, str]]]:
         """The rows that are kept, with their values by NAME."""
@@ -69,18 +82,35 @@ class Mapping:
             if self._seen and column not in self._seen
         ]
 
+    def _unnamed(self, incomplete: list[Fault]) -> list[Fault]:
+        """One fault where no row has a column for the id, or none for the text."""
+        have = self._seen | self.columns.keys() | self.constants.keys()
+        absent = [name for name, also in (("id", ("id",)), ("text", ("text", "file"))) if have.isdisjoint(also)]
+        if not absent or not incomplete:
+            return []
+        told = {"id": "no column `id`", "text": "neither a column `text` nor a column `file`"}
+        guessed = [f"--column {name}={_near(name, self._seen)}" for name in absent]
+        fact = f"has {' and '.join(told[name] for name in absent)}; its columns: {', '.join(sorted(self._seen))}"
+        place = (incomplete[0].place or "").rpartition(":")[0] or incomplete[0].place
+        return [Fault(place, fact, f"Say which column holds it: {' '.join(guessed)}")]
+
+    @property
+    def columns_seen(self) -> tuple[str, ...]:
+        """What the columns of the rows are called, as far as they were read."""
+        return tuple(sorted(self._seen))
+
     def _draft(
         self, row: Row, values: dict[str, str], folder: Path, faults: list[Fault], incomplete: list[Fault]
     ) -> Draft | None:
         before = len(faults), len(incomplete)
         name = values.get("id", "")
         if name == "":
-            incomplete.append(Fault(row.place, "no id", "Name the column that holds it: column.id=…"))
+            incomplete.append(Fault(row.place, "no id", "Name the column that holds it: --column id=…"))
         text = self._text("text", "file", values, row.place, folder, faults)
         draft = self._text("draft", "draft_file", values, row.place, folder, faults)
         if text is None and len(faults) == before[0]:
             fact = "no text: neither a column `text` nor a column `file`"
-            incomplete.append(Fault(row.place, fact, "Name the column that holds it: column.text=… or column.file=…"))
+            incomplete.append(Fault(row.place, fact, "Name the column that holds it: --column text=… or --column file=…"))
         if text is None or (len(faults), len(incomplete)) != before:
             return None
         fields = {n: values[n] for n in FIELDS if values.get(n, "") != ""}
@@ -104,6 +134,11 @@ class Mapping:
             faults.append(Fault(place, f"has both `{inline}` and `{named}`", "Leave one of them empty."))
             return None
         return text_file(folder, file, place, faults)
+
+
+def _near(name: str, columns: set[str]) -> str:
+    """The column that is called nearly so, or a word that stands for it."""
+    return next((column for column in sorted(columns) if column.casefold() == name), "COLUMN")
 
 
 def _stale(provenance: dict[str, str], modified: str, place: str) -> Fault | None:

@@ -25,6 +25,11 @@ class Table:
             raise UsageError(f"delimiter={delimiter} is not one character", remedy="Give one, or `tab`.")
         self._mapping = Mapping(options, own=("path", "delimiter"))
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the columns of the table are called."""
+        return self._mapping.columns_seen
+
     def gather(self, arm_name: str) -> Iterator[Draft]:
         """A draft for each row. Raises FaultsError at the end."""
         faults: list[Fault] = []

@@ -96,7 +96,7 @@ JOURNAL = {
     "skipped": "at:t document:s kind:s prev:d reason:s",
     "reading": "address:d at:t attempt:i displayed:s? document:s evidence_sha256:d? got_at:t? kind:s label:s? origin:s"
     " prev:d read_by:s? reason:s? score:s? sent_at:t? state:s vendor_at:s? version:s? version_asked:s?",
-    "stop": "at:t kind:s prev:d reason:s?",
+    "stop": "at:t kind:s prev:d reason:s",
 }
 EVIDENCE = "attempt:i body:s detector:s document:s encoding:s sha256:d"
 STATES = ("answered", "declined", "failed", "in_doubt", "not_scannable", "not_run")

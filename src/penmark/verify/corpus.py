@@ -101,7 +101,8 @@ def order(journals: Iterable[Journal], known: Corpus, found: Found) -> None:
         part, _, whole = journal.shard.partition("/")
         last = -1
         for name in journal.first_sent():
-            at = position.get(name, -1)
+            if (at := position.get(name)) is None:
+                continue  # check 5 says that it is no document
             wrong_shard = at % int(whole) != int(part) - 1
             if at <= last or wrong_shard:
                 place, got = f"journal/{journal.path.name}", f"{name} was sent out of the sealed order"
