@@ -194,7 +194,9 @@ def _bare(url: str, key: str, texts: dict[str, str]) -> Cost:
             if number is None:
                 return
             time.sleep(max(0.0, started_at + number / PERMITTED - time.monotonic()))
-            answer = client.post(f"{url}/v2/predict/text", headers={"x-api-key": key}, json={"document": ordered[number]})
+            answer = client.post(
+                f"{url}/v2/predict/text", headers={"x-api-key": key}, json={"document": ordered[number]}
+            )
             answer.json()
             with lock:
                 statuses[answer.status_code] += 1
@@ -214,7 +216,7 @@ def _scan(place: Study, documents: int) -> Cost:
     memory: list[float] = []
 
     def tell(lane: Any, part: Any) -> None:
-        if len(memory) == 0 and lane.tally.answered > documents // 5:
+        if lane.tally.answered > documents * (0.2, 0.98, 1.0)[len(memory)]:
             memory.append(_memory())
 
     cpu = time.process_time()
@@ -223,10 +225,10 @@ def _scan(place: Study, documents: int) -> Cost:
     with opening.opened(place, place.edition(), [], budgets=budgets, limits=limits) as scan:
         wall = time.monotonic()
         [ended] = scan.run(tell)
-    taken, used, late = time.monotonic() - wall, time.process_time() - cpu, _memory()
+    taken, used = time.monotonic() - wall, time.process_time() - cpu
     first = canon.sha256(study.read(place.edition().seal("corpus")))
     refused = journal.read(place.edition().journals / f"{VENDOR}.jsonl", first).retries.height
-    cost = Cost(documents, taken, used, memory[0], late, refused)
+    cost = Cost(documents, taken, used, *memory, refused)
     if ended.counts["answered"] != documents:
         raise RuntimeError(f"{ended.counts}, {ended.tally}")
     return cost

@@ -3,7 +3,7 @@
     python benchmarks/bench_verify.py [--documents 100000] [--detectors 10] [--at FOLDER]
 
 Prints seconds and peak memory of each side, each in a process of its own, and the ratio beside its limit. The bundle is
-made up (made.py): every journal line, raw answer and table of a real one; its texts are withheld, as vendors' texts may be.
+made up (made.py): every journal line, raw answer, text and table of a real one.
 *Reads* and *writes* a made-up bundle in a temporary folder, or in FOLDER, where it is kept.
 """
 
@@ -38,7 +38,9 @@ def main() -> None:
         bundle = _bundle(root, given.detectors, given.documents)
         files = [p for p in bundle.rglob("*") if p.is_file()]
         size = sum(p.stat().st_size for p in files)
-        print(f"{given.detectors} detectors x {given.documents:,} documents, {size / 2**20:,.0f} MiB in {len(files)} files")
+        print(
+            f"{given.detectors} detectors x {given.documents:,} documents, {size / 2**20:,.0f} MiB in {len(files)} files"
+        )
         start = time.perf_counter()
         subprocess.run(["sha256sum", "--quiet", "-c", "SHA256SUMS"], cwd=bundle, check=True)
         sums = time.perf_counter() - start

@@ -88,7 +88,9 @@ def text(name: str) -> bytes:
     """The text of a document: WORDS made-up words; of one in SHORT, too few for any detector."""
     chance = random.Random(name)
     count = 20 if _short(name) else WORDS
-    return " ".join(chance.choice(("river", "stone", "letter", "winter", "again", "and")) for _ in range(count)).encode()
+    return " ".join(
+        chance.choice(("river", "stone", "letter", "winter", "again", "and")) for _ in range(count)
+    ).encode()
 
 
 def _short(name: str) -> bool:
@@ -230,7 +232,7 @@ class _Scan:
         for start in range(0, len(order), GROUP):
             group = order[start : start + GROUP]
             fates = [self._chance.random() for _ in group]
-            for row, fate in zip(group, fates, strict=True):
+            for row in group:
                 if _short(row["id"]):
                     self._add("skipped", document=row["id"], reason=f"20 words, fewer than {LEAST}")
                 elif not self._recorded:

@@ -118,7 +118,11 @@ def test_bad_rows(row, expected):
 def test_every_fault_of_a_row_is_told():
     with pytest.raises(FaultsError) as caught:
         provenance.from_row({"kind": "archive", "grade": "seen"}, "t:1")
-    assert len(caught.value.faults) == 5
+    missing, wrong = caught.value.faults
+    assert missing.fact == "no source, archive, evidence_date and licence (provenance of kind archive needs them)"
+    assert missing.remedy is not None
+    assert missing.remedy.endswith("--option source=… --option archive=… --option evidence_date=… --option licence=…")
+    assert wrong.fact.startswith("grade: input should be ")
 
 
 def test_every_name_that_a_kind_may_have_is_known():

@@ -10,7 +10,6 @@ import difflib
 from collections.abc import Iterable
 from typing import NamedTuple
 
-
 ALIKE = 4
 """So many faults that differ in their place alone are told as one."""
 
@@ -55,8 +54,8 @@ class FaultsError(PenmarkError):
             if len(places) < ALIKE:
                 told.append(fault)
             elif places[0] == fault.place:
-                first, last = fault.place or "", places[-1] or ""
-                last = last.removeprefix(first[: first.rfind(":")]) if ":" in first else last
+                file, last = (fault.place or "").rpartition(":")[0], places[-1] or ""
+                last = f"line {last[len(file) + 1 :]}" if file and last.startswith(f"{file}:") else last
                 told.append(fault._replace(fact=f"{fault.fact} (and {len(places) - 1} more like it, to {last})"))
         return "\n".join(map(str, dict.fromkeys(told)))
 

@@ -179,6 +179,9 @@ def _untear(path: Path) -> None:
                 end = start + cut + 1
                 break
             end = start
+    if size - end > study.MAX_LINE:
+        fact = f"{size - end} bytes stand after its last line end; no line is so long"
+        raise PenmarkError(fact, place=str(path), remedy="Restore the file from a copy, or look what it is.")
     if end < size:
         _move_end(path, end)
 

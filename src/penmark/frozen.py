@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from penmark import canon, cards, protocol, study
 from penmark.errors import Fault, FaultsError, PenmarkError, UsageError
-from penmark.records import Document, Protocol, Seal, SealedCard
+from penmark.records import Document, Head, Protocol, Seal, SealedCard
 from penmark.study import Edition, Study
 
 _LOST = "Restore the journal from a copy. Its answers are not asked for a second time."
@@ -57,7 +57,8 @@ def ground(edition: Edition, *, verb: str) -> Ground:
             [needed, *seal.digests]
         ):  # the next seal would notice: that is after the first question
             _as_sealed(edition, path, seal)
-    _journals_as_sealed(edition, verb)
+    if gone := lost(edition):
+        raise FaultsError(gone)
     promised = protocol.read_sealed(edition)
     names = [detector.name for detector in promised.detectors]
     digests = {name: _as_sealed(edition, f"detectors/{name}.json", promise) for name in names}
@@ -104,21 +105,17 @@ def _as_sealed(edition: Edition, path: str, seal: Seal) -> str:
     return digest
 
 
-def _journals_as_sealed(edition: Edition, verb: str) -> None:
-    """Raises FaultsError for journals that are not as they were sealed: what was lost would be asked a second time."""
-    heads = {
-        path: (name, head)
-        for name in edition.seal_names()
-        if name.startswith("heads-")
-        for path, head in _seal(edition, name, verb).journals.items()
-    }
-    faults = [
+def lost(edition: Edition) -> list[Fault]:
+    """Journals that are not as they were sealed: what was lost would be asked a second time. Raises as ``_seal``."""
+    heads: dict[str, tuple[str, Head]] = {}
+    for name in edition.seal_names():
+        if name.startswith("heads-"):
+            heads |= {path: (name, head) for path, head in _seal(edition, name, "scan").journals.items()}
+    return [
         Fault(str(edition.root / path), f"does not hold the {head.lines} lines that {name} was sealed over", _LOST)
         for path, (name, head) in heads.items()
         if not study.begins(edition.root / path, head.lines, head.head)
     ]
-    if faults:
-        raise FaultsError(faults)
 
 
 def seed(place: Study, promised: Protocol) -> bytes:
@@ -268,6 +265,10 @@ class Texts:
     def _read(self, position: int) -> bytes:
         arm, name = self._documents.arm(position), f"{self._documents.address(position)}.txt"
         attested = self._documents.attested[position]
+        if not attested and arm in self._spools:  # most texts of an arm are where its others are
+            raw = self._spools[arm].read(self._documents.key(position))
+            if raw is not None:
+                return raw
         loose = self._study.private_texts / name if attested else self._study.arm(arm) / name
         if attested or loose.exists():
             return study.read(loose)

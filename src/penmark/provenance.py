@@ -36,7 +36,6 @@ from penmark.records import (
 )
 from penmark.study import Study
 
-
 WITHDRAWN = "its author withdrew the text"
 """Why a text that is gone is not scannable."""
 
@@ -356,7 +355,10 @@ def _faults(place: str, kind: str, errors: list[Any]) -> list[Fault]:
     missing = [str(error["loc"][-1]) for error in errors if error["type"] == "missing"]
     faults = [_fault(place, error) for error in errors if error["type"] != "missing"]
     if len(missing) == 1:
-        return [Fault(place, f"no {missing[0]} (provenance of kind {kind} needs it)", _GIVE.format(missing[0])), *faults]
+        return [
+            Fault(place, f"no {missing[0]} (provenance of kind {kind} needs it)", _GIVE.format(missing[0])),
+            *faults,
+        ]
     if missing:
         fact = f"no {', '.join(missing[:-1])} and {missing[-1]} (provenance of kind {kind} needs them)"
         options = " ".join(f"--option {name}=…" for name in missing)

@@ -96,16 +96,21 @@ def _bare(text: str) -> str:
 
 
 def _strings(value: Any, way: tuple[str, ...] | None) -> Iterator[str]:
-    """Every string of a JSON value but the one to which the keys of ``way`` lead."""
-    match value:
-        case str() if way != ():
-            yield value
-        case dict():
-            for key, item in value.items():
-                yield from _strings(item, way[1:] if way and way[0] == key else None)
-        case list():
-            for number, item in enumerate(value):
-                yield from _strings(item, way[1:] if way and way[0] == str(number) else None)
+    """Every string of a JSON value, in its order, but the one to which the keys of ``way`` lead."""
+    left = [(value, way)]
+    while left:
+        part, rest = left.pop()
+        if isinstance(part, str):
+            if rest != ():
+                yield part
+        elif isinstance(part, dict):
+            left += [(item, _after(rest, key)) for key, item in reversed(part.items())]
+        elif isinstance(part, list):
+            left += [(part[at], _after(rest, str(at))) for at in range(len(part) - 1, -1, -1)]
+
+
+def _after(way: tuple[str, ...] | None, key: str) -> tuple[str, ...] | None:
+    return way[1:] if way and way[0] == key else None
 
 
 def _joined(value: Any) -> Iterator[str]:

@@ -340,7 +340,9 @@ class Protocol(Record):
             if twice:
                 raise ValueError(f"{what} named twice: {', '.join(twice)}")
         if self.near_duplicates is not None and not 2 <= 10 * Decimal(self.near_duplicates) <= 10:
-            raise ValueError(f"near_duplicates {self.near_duplicates} is not from 0.2 to 1: below that, pairs are missed")
+            raise ValueError(
+                f"near_duplicates {self.near_duplicates} is not from 0.2 to 1: below that, pairs are missed"
+            )
         known = {d.name for d in self.detectors}
         for pair in self.comparisons:
             if not {pair.first, pair.second} <= known or pair.first == pair.second:

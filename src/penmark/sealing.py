@@ -184,7 +184,9 @@ def unchanged(edition: Edition) -> None:
     for name in order(edition):
         held = read(edition, name)
         if earlier is not None and held.previous != _digest(edition, f"seals/{earlier}.json"):
-            fact = f"was not made after {earlier}.json as it stands: that was changed, or a seal between them is missing"
+            fact = (
+                f"was not made after {earlier}.json as it stands: that was changed, or a seal between them is missing"
+            )
             faults.append(Fault(str(edition.seal(name)), fact, "Restore the seals from a copy."))
         for path, digest in held.digests.items():
             if _digest(edition, path) != digest:

@@ -17,6 +17,7 @@ import orjson
 
 from penmark import canon, cards, promising, protocol, study
 from penmark.errors import Fault, PenmarkError
+from penmark.frozen import lost
 from penmark.records import Arm, Card, Protocol, Seal
 from penmark.study import Edition, Study
 
@@ -90,6 +91,7 @@ def standing(place: Study, edition: Edition) -> Standing:
         if frozen is not None:
             total = sum(frozen.values())
             found.journals = [_journal(edition, detector.name, total, found) for detector in promised.detectors]
+            found.faults += _lost(edition)
         found.next = _next(place, edition, known, found, sealed)
     if found.faults:
         several = f"the {len(found.faults)} faults" if len(found.faults) > 1 else "the fault"
@@ -236,6 +238,8 @@ def _journal(edition: Edition, detector: str, total: int, found: Standing) -> Jo
                 counts += _counted(path)
             except OSError as error:
                 found.faults += study.disk(error, path).faults
+            except PenmarkError as error:
+                found.faults += error.faults
     final = counts["answered"] + counts["declined"] + counts["failed"]
     in_doubt = max(0, counts["sent"] - counts["retry"] - counts["scanned"])
     left = max(0, total - final - counts["skipped"] - in_doubt)
@@ -244,11 +248,21 @@ def _journal(edition: Edition, detector: str, total: int, found: Standing) -> Jo
     )
 
 
+def _lost(edition: Edition) -> list[Fault]:
+    """What a seal holds of a journal, and the journal does not; seals that cannot be read are told already."""
+    try:
+        return lost(edition)
+    except PenmarkError:
+        return []
+
+
 def _counted(path: Path) -> Counter[str]:
     """Lines by kind, readings by state; a last line that is cut short is not counted."""
     counts: Counter[str] = Counter()
     with path.open("rb") as file:
-        for line in file:
+        for line in iter(lambda: file.readline(study.MAX_LINE + 1), b""):
+            if len(line) > study.MAX_LINE:
+                raise PenmarkError("a line is too long", place=str(path), remedy="Restore the journal from a copy.")
             kind = _KIND.search(line)
             if kind is None or not line.endswith(b"\n"):
                 continue

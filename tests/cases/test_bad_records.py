@@ -264,7 +264,9 @@ def test_a_full_disk_is_told_and_the_same_command_goes_on(
     trial = at(step)
     folder = trial.root.parent
     kind = ["--option=kind=generated", "--option=grade=stated", "--option=provider=P", "--option=model=M"]
-    words = [each.replace("material/", f"{folder}/material/").replace("out", f"{folder}/out", each == "out") for each in argv]
+    words = [
+        each.replace("material/", f"{folder}/material/").replace("out", f"{folder}/out", each == "out") for each in argv
+    ]
     words += kind if argv[0] == "collect" else []
     before = everything(trial.root)
     with full(size):

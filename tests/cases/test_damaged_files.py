@@ -17,7 +17,7 @@ OF_ARCHIVE = [f"--option={name}={value}" for name, value in ARCHIVE.items()]
 TABLE = ["collect", "A", "--from", "table", "--path"]
 FOLDER = ["collect", "A", "--from", "folder", "--path", "material/texts", *OF_ARCHIVE]
 SEEN = ["--detector", "seen"]
-PUBLISH = ["publish", "--out", "out", "--no-tar"]
+PUBLISH = ["publish", "--out", "material/out", "--no-tar"]
 WHOLE, LINE = 3 * 2**30, 65 * 2**20
 """Too large for a file that is read whole, and for a line (bytes); the files are sparse."""
 EDITION = "study/editions/TAG"
@@ -25,6 +25,7 @@ PLACES: dict[object, str] = {
     "A-2.txt": "metadata.csv:3",
     "says.yaml": "cards",
     ("corpus.json", "was not made after promise.json"): "heads-0001.json",
+    ("says-0001.jsonl", "the raw answer of says"): "evidence",
 }
 """Where a fault is told, where that is not the file itself: in the row that names it, in the folder where it should be."""
 
@@ -39,12 +40,20 @@ class Case(NamedTuple):
     size: int = WHOLE
 
 
-NO_FILE, NOT_UTF_8, TOO_LARGE = "there is no such file", "is not UTF-8", "the limit is"
-BY_HAND = {"missing": NO_FILE, "empty": "is empty", "cut": "is not YAML", "bytes": NOT_UTF_8, "huge": TOO_LARGE}
-SEALED = {each: "is not the file that the" for each in ("empty", "cut", "bytes")} | {"missing": NO_FILE, "huge": TOO_LARGE}
-JSON = {each: "not valid JSON" for each in ("empty", "cut", "bytes")} | {"missing": NO_FILE, "huge": TOO_LARGE}
-SEED = {each: "is not the s" for each in ("empty", "cut", "bytes")} | {"missing": NO_FILE, "huge": TOO_LARGE}
-LOST = {damage: "does not hold the" for damage in ("missing", "empty", "cut")}
+NO_FILE, NOT_UTF_8, TOO_LARGE, TOO_LONG = (
+    "there is no such file",
+    "is not UTF-8",
+    "the limit is",
+    "the line is too long",
+)
+AT_HAND = {"missing": NO_FILE, "bytes": NOT_UTF_8}
+BY_HAND = AT_HAND | {"empty": "is empty", "cut": "is not YAML", "huge": TOO_LARGE}
+SOMEHOW, WITHOUT = ("empty", "cut", "bytes"), {"missing": NO_FILE, "huge": TOO_LARGE}
+SEALED = dict.fromkeys(SOMEHOW, "is not the file that the") | WITHOUT
+HELD = dict.fromkeys(SOMEHOW, "is not the file that the evidence seal holds") | {"missing": "is not a file"}
+JSON = dict.fromkeys(SOMEHOW, "not valid JSON") | WITHOUT
+SEED = dict.fromkeys(SOMEHOW, "is not the s") | WITHOUT
+LOST = dict.fromkeys(("missing", "empty", "cut"), "does not hold the")
 CASES = [
     # what people write
     Case("promised", f"{EDITION}/protocol.yaml", ["commit"], BY_HAND),
@@ -53,24 +62,24 @@ CASES = [
          {damage: fact for damage, fact in BY_HAND.items() if damage != "cut"}),
     # texts, and tables of texts
     Case("collected", "material/A.csv", [*TABLE, "material/A.csv", *OF_ARCHIVE],
-         {"missing": NO_FILE, "empty": "is empty", "cut": "is not CSV", "bytes": NOT_UTF_8, "huge": "the line is too long"}, LINE),
+         AT_HAND | {"empty": "is empty", "cut": "is not CSV", "huge": TOO_LONG}, LINE),
     Case("collected", "material/A.jsonl", [*TABLE, "material/A.jsonl", *OF_ARCHIVE],
-         {"missing": NO_FILE, "empty": "holds no rows", "cut": "is not valid JSON", "bytes": NOT_UTF_8, "huge": "the line is too long"},
-         LINE),
+         AT_HAND | {"empty": "holds no rows", "cut": "is not valid JSON", "huge": TOO_LONG}, LINE),
     Case("collected", "material/A.json", [*TABLE, "material/A.json", *OF_ARCHIVE],
-         {"missing": NO_FILE, "empty": "is not valid JSON", "cut": "is not valid JSON", "bytes": NOT_UTF_8, "huge": "is too large"}),
+         AT_HAND | {"empty": "is not valid JSON", "cut": "is not valid JSON", "huge": "is too large"}),
     Case("collected", "material/texts/metadata.csv", FOLDER,
-         {"empty": "is empty", "cut": "has 1 cells, the header 2", "bytes": "there is no file", "huge": "the line is too long"}, LINE),
+         {"empty": "is empty", "cut": "has 1 cells, the header 2", "bytes": "there is no file", "huge": TOO_LONG},
+         LINE),
     Case("collected", "material/texts/A-2.txt", FOLDER,
          {"missing": "there is no file A-2.txt", "empty": "the id A-2 stands in the arm A with another text",
           "cut": "the id A-2 stands in the arm A with another text", "bytes": NOT_UTF_8, "huge": "A-2.txt is larger than"}),
     # answers
     Case("frozen", "material/answers.csv", ["record", "material/answers.csv", *SEEN],
-         {"missing": NO_FILE, "empty": "has no header", "cut": "where the header has 5", "bytes": NOT_UTF_8, "huge": TOO_LARGE}),
+         AT_HAND | {"empty": "has no header", "cut": "where the header has 5", "huge": TOO_LARGE}),
     Case("frozen", "material/answers.json", ["record", "material/answers.json", *SEEN],
-         {"missing": NO_FILE, "empty": "is not a list of answers", "cut": "is not JSON", "bytes": NOT_UTF_8, "huge": TOO_LARGE}),
+         AT_HAND | {"empty": "is not a list of answers", "cut": "is not JSON", "huge": TOO_LARGE}),
     Case("frozen", "material/answers.jsonl", ["record", "material/answers.jsonl", *SEEN],
-         {"missing": NO_FILE, "empty": "holds no answers", "cut": "is not JSON", "bytes": NOT_UTF_8, "huge": TOO_LARGE}),
+         AT_HAND | {"empty": "holds no answers", "cut": "is not JSON", "huge": TOO_LARGE}),
     # what penmark wrote
     Case("promised", "study/private/seed", ["commit"], SEED),
     Case("collected", f"{EDITION}/protocol.json", ["freeze"], JSON),
@@ -82,7 +91,7 @@ CASES = [
     Case("frozen", f"{EDITION}/seals/corpus.json", ["scan"], JSON | {"missing": "the corpus is not frozen"}),
     Case("frozen", "study/private/seed", ["scan"], SEED),
     Case("scanned", f"{EDITION}/manifest.jsonl", ["report", "--close"],
-         {damage: "is not the file that the corpus seal holds" for damage in ("empty", "cut", "bytes", "huge")}
+         dict.fromkeys(("empty", "cut", "bytes", "huge"), "is not the file that the corpus seal holds")
          | {"missing": "is not a file"}, LINE),
     Case("scanned", f"{EDITION}/seals/corpus.json", ["report", "--close"],
          {damage: fact for damage, fact in JSON.items() if damage != "missing"}),
@@ -92,7 +101,15 @@ CASES = [
     Case("scanned", f"{EDITION}/journal/says.jsonl", ["report", "--close"],
          LOST | {"bytes": "not valid JSON", "huge": "line is"}, LINE),
     Case("published", f"{EDITION}/tables/rates.csv", ["report"],
-         {damage: "is not what the journals give" for damage in ("empty", "cut", "bytes")} | {"missing": NO_FILE, "huge": TOO_LARGE}),
+         dict.fromkeys(SOMEHOW, "is not what the journals give") | WITHOUT),
+    Case("published", f"{EDITION}/tables/table1.csv", PUBLISH, HELD),
+    Case("published", f"{EDITION}/screening.csv", PUBLISH,
+         {damage: fact.replace("evidence", "corpus") for damage, fact in HELD.items()}),
+    Case("published", f"{EDITION}/journal/says.jsonl", PUBLISH, LOST),
+    Case("published", f"{EDITION}/evidence/says-0001.jsonl", PUBLISH,
+         {"missing": "the raw answer of says", "empty": "the raw answer of says", "cut": "the last line is not finished",
+          "bytes": "not valid JSON"}),
+    Case("published", "study/private/seed", PUBLISH, {"empty": "is not the seed", "cut": "is not the seed", "missing": NO_FILE}),
 ]  # fmt: skip
 USAGE = {("missing", "is not promised yet"), ("missing", "the corpus is not frozen")}
 """Not damage to somebody who has not come so far: exit code 2, and the command that comes first."""
@@ -156,3 +173,16 @@ def light(folder: Path) -> dict[str, bytes | int]:
         if path.is_file() and "lock" not in path.name and str(path.relative_to(folder)) not in large
     }
     return {**small, **large}
+
+
+def test_status_tells_what_was_lost(steps: dict[str, Path], tmp_path: Path) -> None:
+    for damage, fact in (LOST | {"huge": "a line is too long"}).items():
+        folder = Path(shutil.copytree(steps["scanned"], tmp_path / damage))
+        trial = Trial.at(folder / "study")
+        assert trial.run("status").code == 0
+        damaged(trial.edition.journals / "says.jsonl", damage, LINE)
+        said = trial.run("status")
+        assert said.code == 1
+        assert "journal/says.jsonl" in said.out
+        assert fact in said.out
+        assert said.out.splitlines()[-1].startswith("next: mend")

@@ -180,6 +180,14 @@ def test_groups_are_printed_apart_and_the_pool_never_alone(tmp_path: Path) -> No
     assert "12.68" not in page  # the mean of the two rates is nobody's rate
 
 
+def test_no_figure_depends_on_the_mix_of_human_and_ai_texts(published: Path) -> None:
+    """Accuracy and its kin change with how many texts of each kind there are: no table and no page has them."""
+    heads = [path.read_text().split("\n", 1)[0] for path in (published / "tables").glob("*.csv")]
+    pages = [(published / name).read_text() for name in ("README.md", "report/index.html")]
+    for word in ("accuracy", "accurate", "precision", "f1"):
+        assert not [text for text in (*heads, *pages) if re.search(rf"\b{word}\b", text, re.IGNORECASE)], word
+
+
 # --- intervals and rounding ------------------------------------------------------------------------------------------
 
 

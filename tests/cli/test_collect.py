@@ -21,7 +21,7 @@ def test_a_folder_a_table_and_a_promised_source(corpus, tmp_path, capsys):
     given = [part for option in [*options, "licence=CC0"] for part in ("--option", option)]
     assert invoke([*place, "collect", "A", "--path", str(folder), *given]) == 0
     out, err = capsys.readouterr()
-    assert out == "A: 1 documents (1 added, 0 updated, 0 unchanged)\n"
+    assert out == "A: 1 document (1 added, 0 updated, 0 unchanged)\n"
     assert err == "note: A: columns that no record has were left out: colour, license (did you mean licence?)\n"
     assert invoke([*place, "collect", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == [
@@ -52,7 +52,7 @@ def test_faults_of_all_arms_are_told_and_good_arms_stay(corpus, tmp_path, capsys
         invoke(["-C", str(made.place.root), "collect"])
     assert "A.jsonl:1: no grade" in str(caught.value)
     assert "C.jsonl: there is no such file" in str(caught.value)
-    assert capsys.readouterr().out.startswith("B: 1 documents")
+    assert capsys.readouterr().out.startswith("B: 1 document (")
 
 
 def test_what_cannot_be_understood(corpus, tmp_path):
@@ -80,3 +80,80 @@ def test_another_source_than_the_promised_one_is_said(corpus, tmp_path, capsys):
     path.write_text("id,text,kind,grade,source,archive,evidence_date,licence\n1,x,archive,stated,s,a,2020-01-01,l\n")
     assert invoke(["-C", str(made.place.root), "collect", "A", "--from", "table", "--path", str(path)]) == 0
     assert "note: the protocol promises the source liang2023 for the arm A" in capsys.readouterr().err
+
+
+# --- a table that does not fit yet is told in a few lines ----------------------------------------------------------
+
+
+@pytest.fixture
+def wide(corpus, tmp_path):
+    """A study, and a table of 150 rows whose columns are called otherwise."""
+    made = corpus(corpus.arm("A", "human", 150), corpus.arm("C", "ai"))
+    rows = "".join(f"x{n},Some words {n}.,casual,2019\n" for n in range(150))
+    (tmp_path / "a.csv").write_text(f"ID,essay,registr,year\n{rows}")
+    (tmp_path / "semicolon.csv").write_text("id;text\n1;a\n2;b\n")
+    return made
+
+
+ARCHIVED = [f"--option={each}" for each in ("kind=archive", "grade=stated", "source=s", "archive=a", "licence=l")]
+COLUMNS = ["--column", "id=ID", "--column", "text=essay"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (
+            ["--path", "{}/a.csv"],
+            "{}/a.csv: has no column `id` and neither a column `text` nor a column `file`; its columns: ID, essay, registr, "
+            "year\n    Say which column holds it: --column id=ID --column text=COLUMN",
+        ),
+        (
+            ["--path", "{}/a.csv", *COLUMNS, "--option", "kind=archive"],
+            "{}/a.csv:2: no grade, source, archive, evidence_date and licence (provenance of kind archive needs them) (and 149 "
+            "more like it, to line 151)\n    Add columns of these names, or give them for all rows: --option grade=… --option "
+            "source=… --option archive=… --option evidence_date=… --option licence=…",
+        ),
+        (
+            ["--path", "{}/a.csv", *COLUMNS, *ARCHIVED],
+            "{}/a.csv:2: no evidence_date (provenance of kind archive needs it) (and 149 more like it, to line 151)\n"
+            "    Add a column `evidence_date`, or give it for all rows: --option evidence_date=…",
+        ),
+        (
+            ["--path", "{}/a.csv", *COLUMNS, "--option", "kind=archiv"],
+            "{}/a.csv:2: no such kind of provenance: archiv (did you mean archive?) (and 149 more like it, to line 151)\n"
+            "    `kind` is one of archive, attested, generated, edited, transformed. Add a column `kind`, "
+            "or give it for all rows: --option kind=…",
+        ),
+        (
+            ["--path", "{}/semicolon.csv"],
+            "{}/semicolon.csv:1: has one column only\n    If another sign parts the cells, give --option 'delimiter=;'",
+        ),
+        (
+            ["--path", "{}/missing"],
+            "{}/missing: there is no such file or folder\n    Look at the name, and at the option --path.",
+        ),
+    ],
+)
+def test_what_all_rows_lack_is_said_once(wide, tmp_path, argv, told):
+    with pytest.raises(FaultsError) as caught:
+        invoke(["-C", str(wide.place.root), "collect", "A", *(each.replace("{}", str(tmp_path)) for each in argv)])
+    assert str(caught.value) == told.replace("{}", str(tmp_path))
+    assert not wide.place.documents("A").exists()
+
+
+def test_the_columns_that_are_there_are_named(wide, tmp_path, capsys):
+    with pytest.raises(FaultsError):
+        invoke(["-C", str(wide.place.root), "collect", "A", "--path", str(tmp_path / "a.csv"), *COLUMNS])
+    assert capsys.readouterr().err == "note: A: the columns that are there: ID, essay, registr, year\n"
+    options = [*COLUMNS, *ARCHIVED, "--option=evidence_date=2019-01-01"]
+    assert invoke(["-C", str(wide.place.root), "collect", "A", "--path", str(tmp_path / "a.csv"), *options]) == 0
+    told = "note: A: columns that no record has were left out: registr (did you mean register?), year\n"
+    assert capsys.readouterr().err == told
+
+
+@pytest.mark.parametrize(("option", "near"), [("grad=stated", " (did you mean grade?)"), ("frobnicate=1", "")])
+def test_an_option_that_nothing_knows_is_refused(wide, tmp_path, option, near):
+    argv = ["--path", str(tmp_path / "a.csv"), *COLUMNS, *ARCHIVED, "--option", option]
+    with pytest.raises(UsageError, match=r"no record has '\w+'") as caught:
+        invoke(["-C", str(wide.place.root), "collect", "A", *argv])
+    assert f"{near}, and it is no option of this source" in str(caught.value)

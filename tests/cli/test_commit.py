@@ -202,7 +202,10 @@ FAULTS: dict[str, tuple[Callable[[study.Study], object], str]] = {
     ),
     "no such card": (_yaml("card: length", "card: lenght"), "there is no card 'lenght' (did you mean length?)"),
     "a boundary beyond the scale": (
-        _yaml("relation: own}", "relation: own, rule: {kind: boundary, operator: '>', value: '-1', source: s, date: 2026-11-30}}"),
+        _yaml(
+            "relation: own}",
+            "relation: own, rule: {kind: boundary, operator: '>', value: '-1', source: s, date: 2026-11-30}}",
+        ),
         "detector length: the boundary -1 lies outside the scale of its card",
     ),
     "another tag": (_yaml("edition: TEST-2026-Q4", "edition: TEST-2027-Q1"), "is the protocol of TEST-2027-Q1"),

@@ -150,6 +150,28 @@ def test_a_folder_that_holds_something_else_is_refused_and_left_as_it_was(
     assert sorted(p.name for p in tmp_path.iterdir()) == [path.split("/")[0]]
 
 
+def test_a_folder_with_other_things_is_nobodys_study_unless_it_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bundle: Path
+) -> None:
+    here = tmp_path / "here"
+    (here / ".git").mkdir(parents=True)
+    (here / "thesis.tex").write_text("mine")
+    monkeypatch.chdir(here)
+    for argv in ((), ("--template", "small"), ("--from", bundle)):
+        code, out, err = run("init", *argv)
+        assert (code, out) == (2, "")
+        assert f"{here}: is not empty (thesis.tex), and nobody named it as the study's folder" in err
+        assert "penmark init my-bench" in err
+        assert files(here) == {"thesis.tex": b"mine"}
+    assert run("init", ".")[0] == 0
+    code, _, err = run("init")
+    assert code == 2
+    assert "there is a study here already" in err
+    (tmp_path / "git" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "git")
+    assert run("init")[0] == 0
+
+
 def test_files_that_say_the_same_are_kept(run: Run, tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text("*.pyc\nprivate/\n")
     (tmp_path / "README.md").write_text("mine")
@@ -488,6 +510,22 @@ def test_a_replication_does_not_touch_a_corpus_that_is_there(tmp_path: Path, bun
     with pytest.raises(UsageError, match="is there already"):
         replicating.replication(tmp_path / "ours", bundle=bundle, chosen=None, name=None, edition=None, today=TODAY)
     assert files(tmp_path / "ours") == {"corpus/A/mine.txt": b"mine"}
+
+
+def test_an_authority_of_their_own_machine_is_not_taken_over(run: Run, tmp_path: Path, bundle: Path) -> None:
+    text = (bundle / "protocol.yaml").read_text()
+    near = ("http://127.0.0.1:8081/", "http://localhost:1/", "https://[::1]/tsr", "http://127.9.9.9/")
+    listed = "".join(f'  - {{name: near{n}, url: "{url}"}}\n' for n, url in enumerate(near))
+    (bundle / "protocol.yaml").write_text(text.replace("  - {name: freetsa,", f"{listed}  - {{name: freetsa,"))
+    value = protocol.load(bundle / "protocol.yaml")
+    study.write(bundle / "protocol.json", protocol.canonical(value))
+    assert len(value.authorities) == 6
+    code, out, _ = run("init", tmp_path / "ours", "--from", bundle)
+    assert code == 0
+    for number, url in enumerate(near):
+        assert f"Left out: the authority near{number} ({url}) ran on the machine of the bundle." in out
+    ours = protocol.load(study.Study(tmp_path / "ours").edition().protocol_yaml)
+    assert [each.name for each in ours.authorities] == ["digicert", "freetsa"]
 
 
 # --- status --------------------------------------------------------------------------------------------------------

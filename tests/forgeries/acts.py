@@ -64,7 +64,6 @@ def block(values: list[Json], document: str) -> list[Json]:
 # --- 1 sums ------------------------------------------------------------------------------------------------------------
 
 TRANSIT = "changes, adds, removes a file"
-BOTH = "changes a file and `SHA256SUMS` with it"
 
 
 @forgery(TRANSIT, 1, "LICENSE", "readme", "changes", "sums")
@@ -126,7 +125,7 @@ def a_promise_with_another_time(forger: Forger) -> None:
     forger.edit("seals/promise.json", lambda value: value.update(sealed_at="2024-10-01T08:00:00Z"))
 
 
-@forgery(AFTER, 2, "heads-0003")
+@forgery("hides a start or a stop of the scan", 2, "heads-0003")
 def a_start_of_the_scan_is_hidden(forger: Forger) -> None:
     (forger.root / "seals/heads-0002.json").unlink()
 
@@ -159,6 +158,7 @@ YAML = "says other rules in `protocol.yaml` than in `protocol.json`"
 DEPARTS = "hides how the study departs from its template"
 AMENDS = "adds an amendment after the fact"
 TUNES = "tunes a boundary"
+MORE = "adds a detector after the promise"
 
 
 @forgery(YAML, 3, "protocol.yaml", alone=NOTHING)
@@ -200,12 +200,12 @@ def a_later_amendment_binds_this_edition(forger: Forger) -> None:
     forger.edit("amendments/0002.json", lambda value: value.update(binds_from="GOLDEN-2024-Q4"))
 
 
-@forgery("adds a detector, or leaves one out, after the promise", 3, "detectors/rogue.json")
+@forgery(MORE, 3, "detectors/rogue.json")
 def a_card_that_the_protocol_does_not_name(forger: Forger) -> None:
     forger.write("detectors/rogue.json", forger.read("detectors/plain.json"))
 
 
-@forgery("adds a detector, or leaves one out, after the promise", 3, "deviations.jsonl:4", alone=NOTHING)
+@forgery(MORE, 3, "deviations.jsonl:4", alone=NOTHING)
 def a_deviation_of_nobody(forger: Forger) -> None:
     forger.lines("deviations.jsonl", lambda values: values.append(values[-1] | {"detector": "rogue"}))
 
@@ -307,7 +307,7 @@ def two_documents_change_arms(forger: Forger) -> None:
     forger.promise(fewer)
 
 
-@forgery(DOCUMENTS, 4, "screening.csv", alone=4)
+@forgery("counts a text twice without saying so", 4, "screening.csv")
 def a_document_twice_and_not_told(forger: Forger) -> None:
     rows = forger.read("screening.csv").split(b"\n")
     forger.write("screening.csv", b"\n".join(row for row in rows if b"duplicate-text" not in row))
@@ -409,7 +409,7 @@ TWICE = "asks twice and keeps the better answer"
 NOT_THERE = "reads a number from an answer that is not there"
 OTHER = "scores another text than the one in the bundle, where the vendor echoes it"
 REMARKS = "leaves out the remark that a vendor read a text twice, or only its beginning"
-SKIPS = "does not ask about a document that could be asked about, and calls it not scannable"
+SKIPS = "does not ask about a document that could be asked about"
 WINDOW = "scans before the freeze, outside the window, or with other code than was promised"
 
 
@@ -498,7 +498,7 @@ def a_body_with_another_spelling(forger: Forger) -> None:
     forger.row("evidence/plain-0001.jsonl.gz", change, document="A-06")
 
 
-@forgery("hides a second version", 5, "journal/edge.2")
+@forgery("hides that a detector changed its version", 5, "journal/edge.2")
 def the_second_version_is_called_the_first(forger: Forger) -> None:
     for path in forger.journals("edge.2"):
         forger.lines(path, lambda values: [v.update(version="2.0") for v in values if v.get("version")] and None)
@@ -540,14 +540,12 @@ def asked_again(forger: Forger, document: str, body: str, **change: Any) -> None
 
 @forgery(REMARKS, 5, "journal/edge.2", alone=NOTHING)
 def a_remark_that_the_answer_does_not_call_for(forger: Forger) -> None:
-    forger.reading("edge.2", "A-01", reason="the answer quotes the text 2 times")
+    forger.reading("edge.2", "A-04", reason="the answer quotes the text 2 times")
 
 
 @forgery(REMARKS, 5, "journal/edge.2", alone=NOTHING)
 def a_remark_that_is_left_out(forger: Forger) -> None:
-    body = json.loads(forger.answers("edge.2")["A-01"]["body"])
-    body["scanned"] = f"{body['text']} {body['text']}"
-    forger.answer("edge.2", "A-01", json.dumps(body))
+    forger.reading("edge.2", "A-01", reason=None)
 
 
 @forgery(TWICE, 5, "journal/plain.jsonl", alone={5, 7})
@@ -648,12 +646,12 @@ def first_at(forger: Forger, detector: str) -> str:
     return str(json.loads(forger.read(f"journal/{detector}.jsonl").split(b"\n")[0])["at"])
 
 
-@forgery("adds a detector, or leaves one out, after the promise", 5, "journal/rogue.jsonl")
+@forgery(MORE, 5, "journal/rogue.jsonl")
 def a_journal_of_nobody(forger: Forger) -> None:
     forger.write("journal/rogue.jsonl", forger.read("journal/typed.jsonl").replace(b'"typed"', b'"rogue"'))
 
 
-@forgery("adds a detector, or leaves one out, after the promise", 5, "evidence/rogue-0001.jsonl.gz")
+@forgery(MORE, 5, "evidence/rogue-0001.jsonl.gz")
 def evidence_of_nobody(forger: Forger) -> None:
     forger.write("evidence/rogue-0001.jsonl.gz", forger.read("evidence/typed-0001.jsonl.gz"))
 

@@ -19,7 +19,7 @@ from tests.forgeries.unseen import UNSEEN
 from penmark.errors import PenmarkError
 
 SOAK = os.environ.get("PENMARK_SOAK") == "1"
-EXAMPLES, ROUNDS = (400, 100) if SOAK else (20, 4)
+EXAMPLES, ROUNDS = (400, 100) if SOAK else (12, 3)
 MOVES = {one.name: one for one in (*FORGERIES, *UNSEEN)}
 CANNOT = (AssertionError, KeyError, ValueError, StopIteration, FileNotFoundError, IndexError)
 """How a move ends that the one before has made impossible."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from tests.forgeries import both
 from tests.forgeries.acts import FORGERIES, Forgery
 from tests.forgeries.forger import Forger
+from tests.forgeries.unseen import UNSEEN
 
 THREATS = Path(__file__).parents[2] / "docs" / "threats.md"
 
@@ -31,3 +33,43 @@ def test_only_its_check_notices(forger: Forger, forged: Forgery) -> None:
     assert alone.failed == forged.alone, said
     if forged.alone == forged.checks:
         assert alone.says(forged.named), said
+
+
+ELSEWHERE = {
+    "changes a file and `SHA256SUMS` with it": "test_flips.py",
+    "rewrites the promise and every later seal": "test_stamps.py",
+    "puts a verifier of his own into the bundle": "test_forgeries.py",
+    "attacks the reader's machine: paths, links, giant or deeply nested files, zip bombs, scripts in pages, cells that a "
+    "spreadsheet runs": "test_hostile.py",
+}
+"""Rows of docs/threats.md whose tests are of another form."""
+
+
+def test_every_threat_has_a_forgery_and_every_forgery_its_threat() -> None:
+    text = THREATS.read_text(encoding="utf-8")
+    shown = text[text.index("## What is shown") : text.index("## What is not checked here")]
+    rows = [
+        line.split(" | ")[1] for line in shown.splitlines() if line.startswith("| ") and not line.startswith("| who")
+    ]
+    assert len(rows) > 20
+    assert set(rows) == {forged.threat for forged in FORGERIES} | set(ELSEWHERE)
+
+
+def test_every_check_has_several_forgeries() -> None:
+    only = [next(iter(forged.checks)) for forged in FORGERIES if len(forged.checks) == 1]
+    assert all(only.count(number) >= 3 for number in (1, 2, 3, 4, 5, 7, 8))
+    assert 6 in only
+
+
+def test_what_cannot_be_shown_is_told() -> None:
+    text = THREATS.read_text(encoding="utf-8")
+    numbers = {int(n) for n in re.findall(r"^([0-9]+)\. ", text[text.index("## What cannot be shown") :], re.MULTILINE)}
+    assert {one.number for one in UNSEEN} <= numbers
+
+
+def test_another_verifier_in_the_bundle(forger: Forger) -> None:
+    forger.write("verify.py", b"print('all well')\n")
+    forger.finish()
+    ours = both.ours(forger.root)
+    assert ours.failed == both.alone(forger.root).failed == set()
+    assert "1 verify.py: is not the one of this release of penmark" in ours.unknown()

@@ -18,11 +18,12 @@ WATCHED = """
 import os, sys
 
 bundle, source = sys.argv[1:3]
-inside = tuple(os.path.realpath(p) + os.sep for p in (bundle, source, sys.prefix, sys.base_prefix, os.path.dirname(os.__file__)))
+own = (source, sys.prefix, sys.base_prefix, os.path.dirname(os.__file__), *filter(None, sys.path))
+inside = tuple(os.path.realpath(path) + os.sep for path in (bundle, *own))
 FORBIDDEN = ("socket.", "subprocess.", "os.system", "os.exec", "os.spawn", "os.posix_spawn", "os.fork", "os.startfile",
              "urllib.", "http.", "ftplib.", "smtplib.", "webbrowser.", "os.remove", "os.rename", "os.mkdir", "os.rmdir",
              "os.link", "os.symlink", "os.truncate", "os.chmod", "os.chown", "shutil.", "tempfile.",
-             "sqlite3.", "ctypes.dlopen")
+             "sqlite3.")
 seen = {"open": 0}
 
 def watch(event, args):

@@ -291,15 +291,18 @@ DOWN, LEFT = "no route to the vendor", "left alone"
 """What the acting detector does instead of an answer: fails in transport, is cut off in mid-call."""
 
 
-def _edge(name: str, score: str, shown: str | None = None, model: str = "2.0", text: str | None = None) -> str:
-    """An answer of edge.2, the score as the exact characters given."""
+def _edge(
+    name: str, score: str, shown: str | None = None, model: str = "2.0", text: str | None = None, read: int = 0
+) -> str:
+    """An answer of edge.2, the score as the exact characters given. ``read``: so often it says that it read the text."""
     echo = json.dumps(TEXTS[name] if text is None else text)
     verdict = "null" if shown is None else json.dumps(shown)
-    return f'{{"class":{verdict},"model":"{model}","score":{score},"text":{echo}}}'
+    more = f',"was_read":{json.dumps(" ".join([TEXTS[name]] * read))}' if read else ""
+    return f'{{"class":{verdict},"model":"{model}","score":{score},"text":{echo}{more}}}'
 
 
 EDGE: dict[str, list[str | bytes | None]] = {
-    "A-01": [_edge("A-01", "0.03", "Human")],
+    "A-01": [_edge("A-01", "0.03", "Human", read=2)],
     "A-02": [DOWN, _edge("A-02", "0.50", "Unsure")],
     "A-03": [_edge("A-03", "1.7", "AI")],  # outside its own scale
     "A-04": [_edge("A-04", "5e-1")],

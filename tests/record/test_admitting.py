@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from tests.acting import CARD
 from tests.frozen_study import detector, frozen
 from tests.record.test_record import PERCENT, SEEN, made, readings, untouched, written
 
-from penmark import canon, journal, sealing, study
+from penmark import canon, journal, study
 from penmark.errors import FaultsError, PenmarkError, UsageError
 from penmark.record import Import, mapping, record
 from penmark.study import Edition, Study
@@ -63,20 +61,6 @@ def test_later_days_may_stay_days(tmp_path: Path) -> None:
     assert readings(edition)["001"]["got_at"] == "2026-10-02T00:00:00Z"
 
 
-def test_a_promise_of_this_day_and_a_day_alone(tmp_path: Path) -> None:
-    """As it happened: promised in the morning, and the screens of the afternoon dated by the day."""
-    place, edition = made(tmp_path, PERCENT)
-    today = str(datetime.now(UTC).date())
-    seal = edition.seal("promise")
-    seal.write_bytes(study.read(seal).replace(b"2026-10-01T00:00:00Z", f"{today}T00:00:00.5Z".encode()))
-    sealing.seal(
-        edition, "corpus", "small", ["manifest.jsonl", "screening.csv"], authorities=[], now=f"{today}T00:00:01Z"
-    )
-    with pytest.raises(FaultsError, match=f"say {today}, the day of the promise"):
-        typed(place, edition, written(tmp_path, f"{HEADER}001,10%,{today},AB\n", "hand.csv"))
-    assert untouched(edition)
-
-
 def test_a_kept_file_without_dates_names_its_rows_in_one_fault(tmp_path: Path) -> None:
     texts: dict[str, str | bytes] = {f"{n}": f"text {n}" for n in range(7)}
     place, edition = made(tmp_path, SEEN, texts)
@@ -115,6 +99,7 @@ def test_displays_that_come_to_no_call_are_listed(tmp_path: Path) -> None:
         (f"{path}:2", "1 shows '40', which comes to no call: verdict not in the card: 40"),
         (f"{path}:3", "2 shows '140%', which comes to no call: score outside the declared scale: 140"),
         (f"{path}:4", "3 shows 'abc', which comes to no call: verdict not in the card: abc"),
+        (f"{path}:6", "5 shows 'AI written', which comes to no call: no score in the answer"),
     ]
     assert "--as-displayed" in str(caught.value)
     assert untouched(edition)
@@ -144,16 +129,17 @@ def test_who_read_the_screen_is_said(tmp_path: Path, table: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "table"), [("a.csv", HEADER + "a,0.5,2026-10-02,AB\n"), ("a.json", '[{"document": "a"}]')]
+    ("name", "table"),
+    [("a.csv", HEADER + "a,0.25,2026-10-02,AB\n"), ("a.json", '[{"document": "a", "score": "0.25", "version": "1"}]')],
 )
 def test_answers_do_not_slip_into_the_row_of_a_plugin(tmp_path: Path, name: str, table: str) -> None:
-    place, edition = frozen(tmp_path / "study", {"a": "text one"}, detector("acting"), cards={"acting": CARD})
+    place, edition = frozen(tmp_path / "study", {"a": "text one"}, detector("coin"))
     path = written(tmp_path, table, name)
-    with pytest.raises(UsageError, match=r"acting is asked by a plugin, .*\n.*--elsewhere") as caught:
-        record(place, edition, path, Import("acting"))
-    assert caught.value.faults[0].place == "detectors/acting.json"
+    with pytest.raises(UsageError, match=r"coin is asked by a plugin, .*\n.*--elsewhere") as caught:
+        record(place, edition, path, Import("coin"))
+    assert caught.value.faults[0].place == "detectors/coin.json"
     assert untouched(edition)
-    record(place, edition, path, Import("acting", elsewhere=True))
+    record(place, edition, path, Import("coin", retrospective=True, elsewhere=True))
     [one] = journal.read_all(edition.journal_files(), canon.sha256(study.read(edition.seal("corpus"))))
     assert one.readings["origin"].to_list() == ["typed" if name == "a.csv" else "recorded"]
 

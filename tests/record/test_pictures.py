@@ -86,5 +86,6 @@ def test_pictures_of_texts_that_are_typed_by_id(ground: Ground) -> None:
     texts = place.private / "sheets" / "texts"
     [number] = [path.stem for path in texts.glob("*.txt") if path.read_text() == screens.TEXTS["C-1"]]
     folder = shots(place.root, **{f"n{number}_png": b"of C-1"})
-    typed(place, edition, table(place, "t.csv", [{"document": "C-1", "displayed": "3%"}]), screenshots=folder)
+    row = {"document": "C-1", "displayed": "3%", "date": screens.now(), "operator": "AB"}
+    typed(place, edition, table(place, "t.csv", [row]), screenshots=folder)
     assert bodies(edition)["C-1"]["screenshots"] == [canon.sha256(b"of C-1")]

@@ -92,7 +92,7 @@ def test_what_was_typed_is_kept_word_for_word(ground: Ground) -> None:
     place, edition, rows = ground
     for row, shown in zip(rows, ("=1+1", "-12 %", "\n=x", '"AI", they say', " NA "), strict=True):
         row |= {"displayed": shown, "note": "007"}
-    typed(place, edition, table(place, "first.csv", rows))
+    typed(place, edition, table(place, "first.csv", rows), as_displayed=True)
     kept = readings(edition)
     assert {row["displayed"] for row in kept.values()} == {"=1+1", "-12 %", "\n=x", '"AI", they say', " NA "}
     assert {row["score"] for row in kept.values()} == {None, "-12"}
@@ -232,9 +232,21 @@ def test_a_number_that_is_on_no_sheet(ground: Ground) -> None:
 def test_screens_that_were_read_outside_the_window_are_told(ground: Ground) -> None:
     place, edition, rows = ground
     rows[1]["date"] = "2020-05-01"
-    done = typed(place, edition, table(place, "first.csv", rows))
+    done = typed(place, edition, table(place, "first.csv", rows), retrospective=True)
     [note] = done.notes
     assert note.startswith("1 screens were read outside the promised window, ")
+
+
+@pytest.mark.parametrize("whose", ["first", "second"])
+def test_a_row_says_who_read_the_screen(ground: Ground, whose: str) -> None:
+    place, edition, rows = ground
+    again = second(rows)
+    (rows if whose == "first" else again)[1]["operator"] = " "
+    first, other = table(place, "first.csv", rows), table(place, "second.csv", again)
+    with pytest.raises(FaultsError, match=f"{whose}.csv:3: says not who read the screen\n.*--by NAME"):
+        typed(place, edition, first, second=other)
+    assert bodies(edition) == {}
+    assert typed(place, edition, first, second=other, by="EF").readings == 5
 
 
 def test_one_hand_is_told(ground: Ground) -> None:
@@ -248,8 +260,8 @@ def test_one_hand_is_told(ground: Ground) -> None:
 def test_ids_can_be_typed_twice_as_well(ground: Ground) -> None:
     place, edition, _ = ground
     rows = [
-        {"document": "A-1", "displayed": "12%", "operator": "AB"},
-        {"document": "C-1", "displayed": "*%", "operator": "AB"},
+        {"document": "A-1", "displayed": "12%", "operator": "AB", "date": screens.now()},
+        {"document": "C-1", "displayed": "*%", "operator": "AB", "date": screens.now()},
     ]
     first, other = (
         table(place, "first.csv", rows),
@@ -272,7 +284,7 @@ def test_only_typed_readings_of_a_screen_can_be_typed_twice(ground: Ground, tmp_
         mapping.parse(["document=a", "number=b"])
     other, closed = screens.made(tmp_path / "other", screens.turnitin(name="length", card="length"))
     with pytest.raises(UsageError, match="reads raw answers, not what a screen displays"):
-        record(other, closed, first, Import("length"))
+        record(other, closed, first, Import("length", elsewhere=True))
 
 
 def test_semicolons_are_told_as_such(ground: Ground) -> None:

@@ -279,7 +279,7 @@ def test_rates_over_unlike_sets_are_not_one_range(small: ModuleType, tmp_path: P
 
 def test_one_figure_is_said_once(small: ModuleType, tmp_path: Path) -> None:
     edition = small.write(tmp_path)
-    same = dict.fromkeys(("aardvark", "muskrat"), {"detection_rate": "1.000000"})
+    same = {name: {"detection_rate": "1.000000"} for name in ("aardvark", "muskrat")}
     one_day = {name: {"last_scanned_at": "2026-11-02T17:45:00Z"} for name in small.ANSWERS}
     held = _cells(_cells(small.tables(), "table1", **same), "table1", **one_day)
     text = _page(edition, held)

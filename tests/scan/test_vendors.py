@@ -79,7 +79,9 @@ def test_a_key_is_in_no_file_of_the_study(scanned: Any, name: str) -> None:
     bodies = [item.body for item in evidence.read(place.edition.evidence, name)]
     assert all(b"[hidden]" in body for body in bodies), "the double has repeated its key"
     assert all(
-        any(header.startswith("x-debug: ") for header in line["headers"]) for line in noted(place, name) if line["headers"]
+        any(header.startswith("x-debug: ") for header in line["headers"])
+        for line in noted(place, name)
+        if line["headers"]
     )
 
 

@@ -102,7 +102,11 @@ def test_texts_and_drafts_in_files_beside_the_table(tmp_path):
         ("t.csv", b"id,text\n1,a\n2,a,b\n3,c\n", ":3: has 3 cells, the header 2"),
         ("t.csv", b'id,text\n1,a\n2,"b\n3,c\n', ":3: is not CSV: unexpected end of data"),
         ("t.csv", b"id,text\n,a\n1,b\n", ":2: no id"),
-        ("t.csv", b"id,txt\n1,a\n2,b\n", ":3: no text"),
+        (
+            "t.csv",
+            b"id,txt\n1,a\n2,b\n",
+            "t.csv: has neither a column `text` nor a column `file`; its columns: id, txt\n",
+        ),
         ("t.jsonl", b'{"id": "1", "text": "a"}\n{"id": "2", "text"\n[0.1]\n0.9\n', ":2: is not valid JSON"),
         ("t.jsonl", b"[0.1]\n", ':1: is not an object: ["0.1"]'),
         ("t.jsonl", b'{"id": "1", "id": "2", "text": "a"}\n', "the key 'id' stands there twice"),

@@ -20,7 +20,10 @@ def document(body, names=("word/document.xml",)):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         for name in names:
-            packed.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), f'<w:document xmlns:w="x"><w:body>{body}</w:body></w:document>')
+            packed.writestr(
+                zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)),
+                f'<w:document xmlns:w="x"><w:body>{body}</w:body></w:document>',
+            )
     return file.getvalue()
 
 

@@ -151,7 +151,12 @@ def not_scannable(card: Card, document: Document) -> str | None:
     limits, given = card.limits, document.provenance
     if isinstance(given, Attested) and not {"*", card.name, card.vendor} & set(given.consent.vendors):
         return f"no consent for {card.vendor}"
-    if card.scale is not None and card.scale.meaning == "length" and document.attested and document.withheld is not None:
+    if (
+        card.scale is not None
+        and card.scale.meaning == "length"
+        and document.attested
+        and document.withheld is not None
+    ):
         return "the answer would tell the length of a withheld text"
     for what, count, least, most in (
         ("words", document.words, limits.minimum_words, limits.maximum_words),

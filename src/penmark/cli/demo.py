@@ -28,7 +28,9 @@ def run(
     print(demo.SAID_FIRST, file=said, flush=True)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(
-            "is there already", place=str(out), remedy="Name a new folder with --out, or move that one away."
+            "is there already",
+            place=str(out),
+            remedy="Name a new folder with --out (`make demo DEMO=FOLDER`), or move that one away.",
         )
     out = out.resolve()
     with local_authority(out / "authority", "demo") as authority:
@@ -53,8 +55,25 @@ def run(
         }
         print(json.dumps(result))
     print(f"\nThe page is at {page}", file=said)
+    for line in _trusted(out):
+        print(line, file=said)
     print(f"Change one digit anywhere in {out / 'bundle'}, verify again, and see where it is found.", file=said)
     return max(code, second)
+
+
+def _trusted(out: Path) -> list[str]:
+    """Why the timestamps are not checked, and with what they are."""
+    stamps = len(list((out / "bundle" / "seals").glob("*.tsr")))
+    return [
+        f'The {stamps} timestamps are "not checked" above, since no known authority signed them: it was one that the',
+        "demonstration made on this machine, and a bundle cannot say whom to trust. If you trust it, they are ok:",
+        f"    penmark verify {_near(out / 'bundle')} --trust {_near(out / 'authority' / 'root.pem')}",
+    ]
+
+
+def _near(path: Path) -> Path:
+    """The path as one would type it from here."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def _study(out: Path, authority: str) -> None:

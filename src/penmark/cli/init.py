@@ -44,6 +44,8 @@ def run(
         raise UsageError(
             "--template and --from are two ways to start", remedy="Give one of them: a bundle brings its own protocol."
         )
+    if folder is None:
+        starting.refuse_other_things(root)
     if bundle is not None:
         chosen = [arm.strip() for arm in arms.split(",")] if arms is not None else None
         made = replicating.replication(root, bundle=bundle, chosen=chosen, name=name, edition=edition, today=today)

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from penmark import study
+from penmark import sealing, study
 from penmark.publish import publish
 from penmark.publish.extract import extract
 from penmark.report import check_current
@@ -40,6 +40,7 @@ def run(
         _extract(folder, detector, out or folder.with_name(f"{folder.name}-{detector}"), as_json)
         return 0
     if chosen.seal("evidence").exists():
+        sealing.unchanged(chosen)  # a page of tables that are not the sealed ones is not worth a look
         check_current(chosen)
     made = publish(place, chosen, out or place.bundles / chosen.tag, tar=tar)
     if as_json:

@@ -2,7 +2,8 @@
 
 Errors (an empty text, an id twice, missing provenance, an unmet quota, …) stop `penmark freeze`; warnings are published
 in the bundle. The protocol may make errors of warnings (`screening: {duplicate-bytes: error}`). Nothing is repaired.
-What only a person can decide is written into corpus/ARM/decisions.csv: document,decision,by,at,why. What follows from a text that its author withholds is told here and kept in private/, never in screening.csv.
+What only a person can decide is written into corpus/ARM/decisions.csv: document,decision,by,at,why.
+What follows from a text that its author withholds is told here and kept in private/, never in screening.csv.
 Exit code 1 where there is an error.
 """
 

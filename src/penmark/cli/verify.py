@@ -1,6 +1,7 @@
 """Check a bundle, in eight numbered checks; all run always.
 
-Exit code 1 when a check failed. What cannot be known here is "not checked", and counted in the last line.
+Without BUNDLE, that of the current folder. Exit code 1 when a check failed, 2 where there is no bundle. What cannot be
+known here is "not checked", and counted in the last line; for the timestamps, --trust names whose word counts.
 """
 
 from __future__ import annotations
@@ -12,24 +13,23 @@ from typing import Annotated
 import typer
 
 from penmark import tokens
-from penmark.errors import UsageError
 from penmark.records import Check
-from penmark.verify import check
+from penmark.verify import check, whereabouts
 
 _MARK = {"ok": "ok", "failed": "FAILED", "not checked": "not checked", "not applicable": "not applicable"}
 
 
 def run(
     ctx: typer.Context,
-    bundle: Annotated[Path, typer.Argument(help="The folder of the bundle.")],
+    bundle: Annotated[Path | None, typer.Argument(help="The folder of the bundle.", show_default=False)] = None,
     trust: Annotated[
         list[Path] | None, typer.Option("--trust", help="Root certificates (PEM) of authorities that you trust.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every finding as JSON.")] = False,
 ) -> int:
-    if not bundle.is_dir():
-        raise UsageError("is not a folder", place=str(bundle), remedy="Unpack the bundle first: tar -xf BUNDLE.tar")
-    found = check(bundle, tokens.Trust.load(trust or []))
+    folder = Path(ctx.obj) / (bundle if bundle is not None else Path())
+    whereabouts.refuse(folder)
+    found = check(folder, tokens.Trust.load(trust or []))
     ok = all(c.state != "failed" for c in found)
     if as_json:
         print(json.dumps({"ok": ok, "checks": [c.model_dump() for c in found]}, ensure_ascii=False, indent=1))

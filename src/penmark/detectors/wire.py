@@ -11,6 +11,7 @@ import http.cookiejar
 import re
 import time
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 import httpx2
@@ -59,7 +60,7 @@ class Wire:
         sent_at = time.time()
         try:
             with self._client.stream(
-                request.method, request.url, headers=request.headers, content=request.body
+                request.method, _url(request.url), headers=request.headers, content=request.body
             ) as response:
                 body = self._body(response)
             headers = {name.lower(): value for name, value in response.headers.items()}
@@ -107,6 +108,11 @@ class Wire:
         )
         digest = None if reply.clean is None else hashlib.sha256(reply.clean).hexdigest()
         return Exchange(request.step, request.method, url, sent_at, time.time(), reply.status, headers, digest)
+
+
+@lru_cache(maxsize=64)
+def _url(url: str) -> httpx2.URL:
+    return httpx2.URL(url)  # a vendor is asked at the same address again and again, and to read one is dear
 
 
 def retry_after(headers: dict[str, str]) -> float | None:

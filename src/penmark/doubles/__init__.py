@@ -55,7 +55,8 @@ def double(
 
     ``behaviours``: what it does wrong, request by request (None: nothing). ``credit``: how many texts it takes before
     the money is gone. ``version_after``: after so many answers its version is another. ``polls``: how often a job is
-    found unfinished. ``permits``: requests in any one second; more are refused. Raises KeyError for a vendor without a double, ValueError for what this vendor cannot do wrong.
+    found unfinished. ``permits``: requests in any one second; more are refused. Raises KeyError for a vendor without a
+    double, ValueError for what this vendor cannot do wrong.
     """
     kind = VENDORS[vendor]
     script = Script([Behaviour.of(each) for each in behaviours])

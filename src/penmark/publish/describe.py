@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from penmark import amendments, canon, manifest, study
+from penmark import amendments, canon, manifest, study, tokens
 from penmark.display import markdown_table1
 from penmark.records import Protocol
 from penmark.verify.seals import read as read_seal
@@ -62,10 +62,8 @@ def _readme(promised: Protocol, frozen: manifest.Manifest, out: Path, withdrawn:
     )
     announced = read_seal(study.Edition(out), "corpus").announced
     public = "" if announced is not None else " The protocol was not publicly pre-registered."
-    tokens = sorted(p.name for p in (out / "seals").glob("*.tsr"))
-    openssl = "\n".join(
-        f"    openssl ts -verify -data seals/{_seal_of(t)}.json -in seals/{t} -CAfile ROOT.pem" for t in tokens
-    )
+    stamped = sorted((out / "seals").glob("*.tsr"))
+    openssl = "\n".join(f"    {_openssl(token)}" for token in stamped)
     withheld = sum(row["withheld"] is not None for row in frozen.documents)
     held = (
         "All texts are in `texts/`."
@@ -87,14 +85,18 @@ def _readme(promised: Protocol, frozen: manifest.Manifest, out: Path, withdrawn:
         table1=markdown_table1(table1),
         held=held,
         openssl=openssl or "    (there is no timestamp token in this bundle)",
+        roots=_ROOTS if stamped else "",
         cannot=_list(CANNOT),
         catch=_list(CATCH),
     )
 
 
-def _seal_of(token: str) -> str:
-    stem = token.removesuffix(".tsr")
-    return "-".join(stem.split("-")[:2]) if stem.startswith("heads-") else stem.split("-")[0]
+def _openssl(token: Path) -> str:
+    """The line that checks a token without penmark, also when the signer's certificate has expired."""
+    parts = token.stem.split("-")
+    sealed = f"{'-'.join(parts[: 2 if parts[0] == 'heads' else 1])}.json"
+    at = tokens.check(study.read(token), study.read(token.with_name(sealed)), tokens.Trust()).at
+    return tokens.openssl_line(f"seals/{sealed}", f"seals/{token.name}", at=at)
 
 
 def _list(items: tuple[str, ...]) -> str:
@@ -181,6 +183,12 @@ def _croissant(promised: Protocol, tables: dict[str, list[str]], out: Path) -> d
     }
 
 
+_ROOTS = """
+`ROOTS.pem` is a file of yours: the root certificates of the authorities that signed the timestamps, got from them and not
+from here. A bundle cannot say whom to trust. Where no known authority signed, a timestamp is *not checked: authority
+unknown*, which is no fault of the bundle; `penmark verify . --trust ROOTS.pem` says ok for those whose root you give.
+"""
+
 _LICENCE = """The tables, journals, seals and pages of this bundle may be used by anyone for any purpose (CC0 1.0, the public
 domain dedication: creativecommons.org/publicdomain/zero/1.0). The texts and the vendors' raw answers are not ours to
 license: each text has the licence that its provenance names (tables/documents.csv), and raw answers stand here as
@@ -210,7 +218,7 @@ The whole of it, with the plots, is in `report/index.html`; every score is in `t
     python3 verify.py .
 
 `penmark verify .` makes all eight checks, `verify.py` those that need only the standard library of Python.
-
+{roots}
 ## What this bundle cannot show
 
 {cannot}

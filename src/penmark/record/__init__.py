@@ -98,6 +98,8 @@ def record(place: Study, edition: Edition, path: Path, wanted: Import) -> Record
         rows = files.read(path)
         typed = _typed_rows(place, ground, documents, rows, wanted)
         mapping = wanted.mapping or mappings.default(rows[0].body) if typed is None else twice.SHEET
+        if typed is None:
+            mappings.check(mapping, rows[0].body, ground.cards[wanted.detector].card)
         with closing(Texts(place, documents)) as texts:
             maker = _Maker(ground, documents, texts, wanted, mapping, None if typed is None else typed.numbers)
             made = maker.make(rows if typed is None else typed.merged.rows)

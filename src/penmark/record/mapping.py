@@ -111,6 +111,23 @@ def default(first: bytes) -> Mapping:
     return Mapping(**({"document": "/document"} | there))
 
 
+def check(mapping: Mapping, first: bytes, card: Card) -> None:
+    """Raises UsageError where nothing could be read of a row like the ``first``: neither whose it is, nor an answer."""
+    value = json.loads(first)
+    names = list(value) if isinstance(value, dict) else []
+    remedy = f"Map it: --map {{0}}=COLUMN. The columns: {', '.join(names)}."
+    pointers = (card.answer.displayed, card.answer.score, card.answer.label)
+    if mapping.displayed is None and all(pointer is None for pointer in pointers):
+        fact = f"there is no column displayed{did_you_mean('displayed', names)}"
+        fact += f", and the card {card.name} does not say where else an answer is"
+        raise UsageError(fact, remedy=remedy.format("displayed"))
+    held = mapping.document
+    if mapping.number is None and held == "/document" and names and "document" not in names:
+        raise UsageError(
+            f"there is no column document{did_you_mean('document', names)}", remedy=remedy.format("document")
+        )
+
+
 def field_of(body: bytes, pointer: str) -> str | None:
     """What stands at a pointer of a row, character by character. Raises PenmarkError where the row cannot be read."""
     return cards.extract(_probe(pointer), body).text

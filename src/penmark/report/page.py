@@ -168,7 +168,8 @@ def _detectors(edition: study.Edition, sources: display.Sources) -> dict[str, An
     protocol = _protocol(sources)
     index = {detector.name: i for i, detector in enumerate(protocol.detectors)}
     replied = _replies(edition, index, sources)
-    told, confidences = [], set()
+    told: list[dict[str, Any]] = []
+    confidences: set[str] = set()
     for row, t in enumerate(sources.rows(TABLES["T1"]), 1):
         name = t["detector"]
         if name not in index:

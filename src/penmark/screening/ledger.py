@@ -238,9 +238,8 @@ class Ledger:
                 present = ", ".join(
                     f"{' / '.join(v or 'none' for v in values)} {n}" for values, n in cell.most_common(6)
                 )
-                message = (
-                    f"{counted(got, 'document')} with {asked}; the promise is {quota.documents} (there are: {present or 'none'})"
-                )
+                message = f"{counted(got, 'document')} with {asked}; the promise is {quota.documents}"
+                message += f" (there are: {present or 'none'})"
                 remedy = "Collect what is missing, correct the records, or take out what is too much."
                 self.found.add("unmet-quota", where, message, remedy)
 

@@ -93,7 +93,7 @@ class Texts:
                         self._kept[address] = raw.decode("utf-8", "replace")
                     yield from ((position, raw) for position in positions.get(address, ()))
                 else:
-                    self._changed(positions.get(address, []), where)
+                    self._changed(positions.get(address, []), where, raw, address)
             yield from self._private(positions)
 
     def _private(self, positions: dict[str, list[int]]) -> Iterator[tuple[int, bytes]]:
@@ -110,11 +110,12 @@ class Texts:
             else:
                 yield from ((position, raw) for position in several)
 
-    def _changed(self, positions: list[int], where: str) -> None:
+    def _changed(self, positions: list[int], where: str, raw: bytes = b"", address: str = "") -> None:
+        why = canon.only_line_ends(raw, lambda other: canon.sha256(other) == address)
         file = where.removeprefix(f"{self._place.root}/")
         for position in set(positions) - self._told:
             self._told.add(position)
-            message = f"{file} is not the text that was collected: its digest is another"
+            message = f"{file} is not the text that was collected: its digest is another{why}"
             self._found.add("changed-text", self._ledger.entries[position].where, message, _AGAIN)
 
     def _one(self, position: int, raw: bytes) -> None:

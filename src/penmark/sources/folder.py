@@ -29,7 +29,11 @@ class Folder:
         if not self._folder.is_dir():
             raise UsageError("there is no such folder", place=str(self._folder), remedy="Correct the option `path`.")
         self._metadata = self._find(options.get("metadata"))
-        self._ignoring = options.get("unlisted") == "ignored"
+        if options.get("unlisted", "ignored") != "ignored":
+            raise UsageError(
+                f"unlisted={options['unlisted']} means nothing", remedy="Give unlisted=ignored, or leave it out."
+            )
+        self._ignoring = "unlisted" in options
         self._mapping = Mapping(options, own=("path", "metadata", "unlisted"))
 
     def _find(self, named: str | None) -> Path | None:

@@ -110,7 +110,9 @@ class Mapping:
         draft = self._text("draft", "draft_file", values, row.place, folder, faults)
         if text is None and len(faults) == before[0]:
             fact = "no text: neither a column `text` nor a column `file`"
-            incomplete.append(Fault(row.place, fact, "Name the column that holds it: --column text=… or --column file=…"))
+            incomplete.append(
+                Fault(row.place, fact, "Name the column that holds it: --column text=… or --column file=…")
+            )
         if text is None or (len(faults), len(incomplete)) != before:
             return None
         fields = {n: values[n] for n in FIELDS if values.get(n, "") != ""}

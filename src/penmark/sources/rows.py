@@ -36,7 +36,9 @@ def rows(path: Path, faults: list[Fault], delimiter: str | None = None, lists: t
     """
     suffix = path.suffix.lower()
     if not path.exists():
-        faults.append(Fault(str(path), "there is no such file or folder", "Look at the name, and at the option --path."))
+        faults.append(
+            Fault(str(path), "there is no such file or folder", "Look at the name, and at the option --path.")
+        )
         return
     try:
         if suffix in (".csv", ".tsv"):
@@ -112,7 +114,9 @@ def _header(path: Path, header: list[str], delimiter: str, faults: list[Fault]) 
     elif len(header) == 1:
         for other, named in ((";", "'delimiter=;'"), ("\t", "delimiter=tab"), (",", "delimiter=,")):
             if other != delimiter and other in header[0]:
-                faults.append(Fault(place, "has one column only", f"If another sign parts the cells, give --option {named}"))
+                faults.append(
+                    Fault(place, "has one column only", f"If another sign parts the cells, give --option {named}")
+                )
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         fact = f"columns named twice: {', '.join(repr(name) for name in twice)}"

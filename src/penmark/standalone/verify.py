@@ -780,7 +780,7 @@ def check_tokens(study: Study, names: list[str]) -> None:
     for before, name in itertools.pairwise(name for name in names if name in times):
         if times[name] < times[before]:
             report.fault(2, f"seals/{name}.json", f"stamped {times[name]}", f"not before {before}, {times[before]}")
-    for name, following in zip(names, [*names[1:], ""], strict=True):
+    for name, following in itertools.zip_longest(names, names[1:], fillvalue=""):
         with report.guard(2, f"seals/{name}.json"):
             if name in times and early(times[name], moment(study.seals[name]["sealed_at"])):
                 report.fault(2, f"seals/{name}.json", study.seals[name]["sealed_at"], f"stamped {times[name]}")
@@ -1502,6 +1502,8 @@ def rows_of(study: Study, path: str) -> Iterator[tuple[str, dict[str, str]]]:
     rows = csv.reader((line.decode() + "\n" for line in study.bundle.lines(path)), strict=True)
     header = next(rows, [])
     for number, row in enumerate(rows, 2):
+        if len(row) != len(header):
+            raise Fault(f"{path}:{number} has {len(row)} cells", f"{len(header)}, as its header")
         yield f"{path}:{number}", dict(zip(header, row, strict=True))
 
 
@@ -1574,12 +1576,32 @@ def told(check: dict[str, Any]) -> str:
     return f"{line}. {check['remedy']}\n" if check["remedy"] else f"{line}\n"
 
 
+def elsewhere(root: Path) -> str:
+    """Where a bundle is, for somebody who named a folder that is none; "" where it is one."""
+    marks = ("format", "SHA256SUMS")
+    if any(os.path.lexists(root / mark) for mark in marks):
+        return ""
+    near = [up for up in list(root.resolve().parents)[:2] if all((up / mark).is_file() for mark in marks)]
+    for pattern in ("*", "*/*", "*/*/*"):
+        with contextlib.suppress(OSError):
+            near += [
+                mark.parent for mark in sorted(root.glob(f"{pattern}/SHA256SUMS")) if (mark.parent / "format").is_file()
+            ]
+    here = "".join(f"\n    {plain(each)}" for each in near[:5])
+    return f"{plain(root)} is no bundle: it has neither {marks[0]} nor {marks[1]}" + (
+        f"; near it:{here}" if near else ""
+    )
+
+
 def main(arguments: list[str]) -> int:
     """Prints what was found; the exit code."""
     folders = [argument for argument in arguments if argument != "--json"]
     root = Path(folders[0] if folders else ".")
     if len(folders) > 1 or root.name.startswith("-") or not root.is_dir():
         sys.stderr.write("usage: python3 verify.py [BUNDLE] [--json]   (BUNDLE: the folder of a bundle)\n")
+        return 2
+    if other := elsewhere(root):
+        sys.stderr.write(f"{other}\n")
         return 2
     checks = verify(root)
     failed = {check["number"] for check in checks if check["state"] == "failed"}

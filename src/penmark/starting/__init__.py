@@ -221,6 +221,18 @@ def _keep_out(root: Path) -> None:
             )
 
 
+def refuse_other_things(root: Path) -> None:
+    """Raises UsageError where ``root``, which nobody named, holds more than what git keeps there: it is no new study's."""
+    held = sorted(path.name for path in root.iterdir() if not path.name.startswith(".git")) if root.is_dir() else []
+    if held and not Study(root).marker.exists():
+        shown = ", ".join(held[:3]) + (", …" if len(held) > 3 else "")
+        raise UsageError(
+            f"is not empty ({shown}), and nobody named it as the study's folder",
+            place=str(root.resolve()),
+            remedy="Name a new folder: penmark init my-bench; or this one, where it is meant: penmark init .",
+        )
+
+
 def named(root: Path, name: str | None) -> str:
     """The name of a study: as given, or the folder's. Raises UsageError where it cannot be one."""
     called = root.resolve().name if name is None else name.strip()

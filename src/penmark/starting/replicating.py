@@ -7,6 +7,7 @@ address is its own. *Writes* the new study's protocol, cards/, corpus/<arm>/ (an
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import stat
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
@@ -56,12 +58,17 @@ def replication(
         values = {"study": called, "edition": tag, "seed_sha256": ground.seed_sha256, "window": window(tag, today)}
         values["signing_key"] = ground.signing_key
         text = _protocol_text(source, promised, arms, values)
+        near = [authority for authority in promised.authorities if _on_its_own_machine(authority.url)]
         ground.write(ground.place.root / "editions" / tag / "protocol.yaml", text.encode())
         for card, note in sealed.values():
             ground.write(ground.place.cards / f"{card.name}.yaml", _card_text(card, note).encode())
         _fill(ground, held)
     missing = {arm: found.missing for arm, found in held.items() if found.missing}
     notes = ["Protocol and cards are somebody else's: read what they send, and where, before you commit."]
+    notes += [
+        f"Left out: the authority {each.name} ({each.url}) ran on the machine of the bundle. Name others under authorities."
+        for each in near
+    ]
     return Started(ground.place, ground.place.edition(tag), ground.wrote, missing, notes)
 
 
@@ -232,6 +239,7 @@ def _protocol_text(source: Edition, promised: Protocol, arms: list[str], values:
                 "payer": "<who pays for this account>",
                 "tier": f"<your tier; theirs was: {_tame(detector['tier'])}>",
             }
+    rules["authorities"] = [each for each in rules.get("authorities", ()) if not _on_its_own_machine(each["url"])]
     digest = canon.sha256(study.read(source.protocol_json))
     head = (
         f"# A replication of {handwritten.scalar(f'{promised.study} {promised.edition}')}, from its bundle;\n"
@@ -240,6 +248,15 @@ def _protocol_text(source: Edition, promised: Protocol, arms: list[str], values:
         "# Fill in every <...>, and say for each detector what relation you have to its vendor.\n"
     )
     return head + handwritten.emit(rules)
+
+
+def _on_its_own_machine(url: str) -> bool:
+    """True for an address that is another machine's own, wherever it is read: 127.0.0.1, ::1, localhost."""
+    host = (urlsplit(url).hostname or "").removesuffix(".")
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def _tame(text: str) -> str:

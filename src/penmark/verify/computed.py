@@ -135,4 +135,7 @@ def _rates(path: str, theirs: list[dict[str, str]]) -> Iterator[tuple[str, str]]
 def _rows(data: bytes) -> list[dict[str, str]]:
     rows = csv.reader(io.StringIO(data.decode("utf-8"), newline=""), strict=True)
     header = next(rows, [])
-    return [dict(zip(header, row, strict=True)) for row in rows]
+    found = list(rows)
+    if any(len(row) != len(header) for row in found):
+        raise ValueError("a row has more or fewer cells than the header")
+    return [dict(zip(header, row, strict=True)) for row in found]

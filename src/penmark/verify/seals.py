@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -160,7 +161,7 @@ def _order(sealed: Sealed, found: Found) -> None:
     """Tokens come one after the other, each before the next seal was made, none long before its own."""
     names = list(sealed.seals)
     last = ""
-    for name, following in zip(names, [*names[1:], None], strict=True):
+    for name, following in zip_longest(names, names[1:]):
         at, said = sealed.stamped.get(name), sealed.seals[name].sealed_at
         if at is None:
             continue

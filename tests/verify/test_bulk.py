@@ -1,0 +1,68 @@
+"""Evidence read in bulk is what is read line by line; what is not proven sound is not given at all."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penmark import canon, evidence
+from penmark.evidence import Kept
+from penmark.verify import bulk
+
+
+def line(kept: Kept, **other: object) -> bytes:
+    return orjson.dumps(evidence.line(kept) | other, option=orjson.OPT_SORT_KEYS)
+
+
+def kept(body: str = '{"score": 0.50}', attempt: int = 1) -> Kept:
+    return Kept("zippy", "d-1", attempt, body.encode(), "a" * 64)
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=8))
+def test_what_bulk_gives_is_what_single_lines_give(bodies: list[str]) -> None:
+    lines = [line(kept(body, number)) for number, body in enumerate(bodies, 1)]
+    singly = [evidence.parse(canon.decode(one, place="x"), place="x") for one in lines]
+    assert bulk.kept(lines) in (singly, None)
+
+
+def test_plain_lines_are_taken_in_bulk() -> None:
+    given = [kept(), kept('{"text": "naïve — \\"so\\"\\n"}', 2), kept("")]
+    assert bulk.kept([line(one) for one in given]) == given
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        b"",
+        b"{}",
+        b"[]",
+        b"null",
+        line(kept()) + b" ",
+        line(kept()) + b"\r",
+        line(kept()).replace(b'":', b'": ', 1),
+        line(kept()).replace(b'"body"', b'"body":"","body"'),
+        line(kept()).replace(b"zippy", b"\\u007aippy"),
+        line(kept()).replace(b"zippy", b"\\ud800"),
+        line(kept()).replace(b"zippy", b"\xff"),
+        line(kept(), attempt="1"),
+        line(kept(), attempt=1.0),
+        line(kept(), attempt=True),
+        line(kept(), attempt=None),
+        line(kept(), attempt=2**53),
+        line(kept(), attempt=-(2**53)),
+        line(kept(), body=None),
+        line(kept(), detector=5),
+        line(kept(), more="x"),
+        line(kept(), encoding="base64"),
+        line(kept(), encoding="latin-1"),
+        line(kept())[:-1],
+        line(kept()) + line(kept()),
+        line(kept()) + b"\n" + line(kept()),
+    ],
+)
+@pytest.mark.parametrize("first", [False, True])
+def test_one_odd_line_and_nothing_is_given(odd: bytes, first: bool) -> None:
+    assert bulk.kept([odd, line(kept())] if first else [line(kept()), odd]) is None
+    assert bulk.kept([odd]) is None
