@@ -207,7 +207,7 @@ def test_a_list_whose_items_are_all_faulty_is_not_called_empty(write: Callable[.
             "documents: 45\n    headline: true",
             "a mixed arm never enters headline rates",
         ),
-        ("closes: 2026-12-31", "closes: 2026-11-01", "the scan window closes before it opens"),
+        ("closes: 2026-12-31", "closes: 2026-11-01", "window: the scan window closes (2026-11-01) before it opens (2026-11-30): swap the two dates"),
         ("name: uncanny, card", "name: zippy, card", "detector named twice: zippy"),
         ("name: freetsa", "name: digicert", "this authority is named twice"),
         (

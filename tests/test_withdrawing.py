@@ -70,7 +70,7 @@ def test_what_was_withdrawn_does_not_come_back(place, tmp_path):
     withdrawing.withdraw(place, "B-1", now=NOW)
     path = tmp_path / "material" / "export.jsonl"
     told = run(place, "collect", "B", "--from", "sessions", "--path", str(path))
-    assert told == "B: 1 documents (0 added, 0 updated, 1 unchanged); left out since they were withdrawn: B-1\n"
+    assert told == "B: 1 document (0 added, 0 updated, 1 unchanged); left out since they were withdrawn: B-1\n"
     export(
         path,
         place.signing.read_bytes(),

@@ -59,7 +59,12 @@ def announce(
             number=number, binds_from=binds, announced_at=now, what=what, why=why, before=before, after=after
         )
     except ValidationError as error:
+        if any(each["loc"] == ("binds_from",) for each in error.errors()):
+            remedy = f"Name a whole tag: series, year, quarter, such as --binds-from {next_quarter(edition.tag)}."
+            raise UsageError(f"{binds!r} is not an edition's tag", remedy=remedy) from None
         raise study.validated(f"amendment {number}", error.errors(include_url=False)) from None
+    if empty := [name for name in ("what", "why", "before", "after") if not getattr(amendment, name).strip()]:
+        raise UsageError(f"nothing is said of {', '.join(empty)}", remedy="Each of the four is printed: say it.")
     if quarter(binds) <= quarter(edition.tag) or binds.split("-")[0] != edition.tag.split("-")[0]:
         raise UsageError(
             f"an amendment announced now cannot bind {binds}: {edition.tag} is promised already",

@@ -244,7 +244,8 @@ class Arm(Record):
             groups[key] = groups.get(key, 0) + quota.documents
         for key, total in groups.items():
             if total != self.documents:
-                raise ValueError(f"the quotas by {' x '.join(key)} add up to {total}, the arm to {self.documents}")
+                both = f"add up to {total}, the arm to {self.documents}"
+                raise ValueError(f"the quotas by {' x '.join(key)} {both}: change them, or `documents`")
         return self
 
 
@@ -273,6 +274,14 @@ class Window(Record):
 
     opens: Date
     closes: Date
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Window:
+        if self.opens > self.closes:
+            raise ValueError(
+                f"the scan window closes ({self.closes}) before it opens ({self.opens}): swap the two dates"
+            )
+        return self
 
 
 class Comparison(Record):
@@ -353,8 +362,6 @@ class Protocol(Record):
             # The journal of "a.1of2" would have the name of the first of two shards of "a".
             if (whole := re.sub(r"\.[0-9]+of[0-9]+$", "", name)) != name and whole in known:
                 raise ValueError(f"the detector {name} has the name of a shard of {whole}: call one of them otherwise")
-        if self.window.opens > self.window.closes:
-            raise ValueError("the scan window closes before it opens")
         return self
 
     def arm(self, name: str) -> Arm:

@@ -98,3 +98,23 @@ def test_an_edition_that_is_only_begun_does_not_take_amendments(tmp_path: Path) 
     first, second = place.editions()
     assert [p.name for p in first.amendments.iterdir()] == ["0001.json"]
     assert not second.amendments.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "missing: --what, --why, --before, --after\n    For example: penmark amend --what "),
+        (WORDS[:4], "missing: --before, --after\n"),
+        ([*WORDS, "--binds-from", "Q1"], "'Q1' is not an edition's tag\n    Name a whole tag: series, year, quarter, such as "
+         "--binds-from TEST-2027-Q1."),
+        ([*WORDS[:-1], " "], "nothing is said of after"),
+    ],
+)  # fmt: skip
+def test_what_is_missing_is_said_at_once_with_an_example(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], told: str
+) -> None:
+    place = study_of(tmp_path, {})
+    assert penmark(place, "commit") == 0
+    assert penmark(place, "amend", *words) == 2
+    assert told in capsys.readouterr().err
+    assert not place.edition().amendments.exists()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests import screens
 from tests.acting import CARD
+from tests.cases.trial import Trial, arm, seen, texts, verdicts
 from tests.frozen_study import detector, frozen
 
 from penmark import amendments, sealing, study
@@ -174,3 +175,29 @@ def test_options_that_do_not_go_together(tmp_path: Path, options: list[str], fac
     place, _ = screens.made(tmp_path)
     with pytest.raises(UsageError, match=fact):
         record(place, *options, "--detector", "turnitin")
+
+
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        (
+            "documnt,displayed",
+            "there is no column document (did you mean documnt?)\n    Map it: --map document=COLUMN.",
+        ),
+        (
+            "document,dispayed",
+            "there is no column displayed (did you mean dispayed?), and the card seen does not say where ",
+        ),
+    ],
+)
+def test_a_column_that_is_misspelt_is_not_recorded_as_an_answer_that_nobody_gave(
+    tmp_path: Path, header: str, told: str
+) -> None:
+    trial = Trial(tmp_path / "study", [arm("A", "human", 1)], cards=[seen(**verdicts(Human="human", AI="ai"))])
+    trial.frozen(A=texts(1))
+    (tmp_path / "typed.csv").write_text(f"{header},date\nA-001,AI,2026-11-30\n")
+    said = trial.run("record", str(tmp_path / "typed.csv"), "--detector", "seen", "--by", "N")
+    assert said.code == 2
+    assert told in said.err
+    assert f"The columns: {header.replace(',', ', ')}, date." in said.err
+    assert not list(trial.edition.journals.glob("*.jsonl"))

@@ -641,6 +641,24 @@ def asked_by_other_code(forger: Forger) -> None:
     )
 
 
+@forgery(WINDOW, 5, "journal/plain.jsonl:1")
+def asked_by_code_that_nobody_names(forger: Forger) -> None:
+    forger.row("journal/plain.jsonl", lambda value: value.update(plugin=None), at=first_at(forger, "plain"))
+
+
+@forgery(WINDOW, 5, "journal/plain.jsonl")
+def sent_at_another_time_than_it_was(forger: Forger) -> None:
+    forger.reading("plain", "A-04", sent_at="2024-11-05T07:00:00Z")
+
+
+@forgery("hides that a detector changed its version", 5, "journal/edge.2")
+def another_version_was_asked_for(forger: Forger) -> None:
+    for path in forger.journals("edge.2"):
+        forger.lines(
+            path, lambda values: [v | {"version_asked": "3.0"} if v["kind"] == "reading" else v for v in values]
+        )
+
+
 def first_at(forger: Forger, detector: str) -> str:
     """The time of the first start line."""
     return str(json.loads(forger.read(f"journal/{detector}.jsonl").split(b"\n")[0])["at"])

@@ -83,6 +83,19 @@ def a_question_and_its_answer_were_never_there(forger: Forger) -> None:
     forger.keep("plain", {k: v for k, v in forger.answers("plain").items() if k != "A-04"})
 
 
+@unseen(2, sealed=True, trace=("tables/readings.csv", ",2,,"))
+def an_answer_was_called_a_failure_in_transport_and_asked_for_again(forger: Forger) -> None:
+    def more(values: list[Json]) -> list[Json]:
+        at = next(n for n, v in enumerate(values) if v["kind"] == "sent" and v["document"] == "A-04")
+        first = values[at] | {"attempt": 1}
+        failed = first | {"kind": "retry", "reason": "connection reset"}
+        return [*values[:at], first, failed, values[at] | {"attempt": 2}, *values[at + 1 :]]
+
+    forger.lines("journal/plain.jsonl", more)
+    forger.reading("plain", "A-04", attempt=2)
+    forger.row("evidence/plain-0001.jsonl.gz", lambda value: value.update(attempt=2), document="A-04")
+
+
 @unseen(8, sealed=True, trace=("tables/departures.csv", "level,0.95,0.90"))
 def other_rules_and_every_later_seal(forger: Forger) -> None:
     forger.promise(lambda value: value.update(level="0.90"))

@@ -88,6 +88,12 @@ def _unknown(part: Any, values: Mapping[str, Value]) -> bool:
     return whole is not None and whole[1] not in values
 
 
+def here(request: Request) -> str | None:
+    """The address of a server on this machine that a card asks, where it is one."""
+    host = urlsplit(request.send.url).hostname
+    return host if host in LOOPBACK else None
+
+
 def price(price: Price, words: int, characters: int) -> Decimal:
     """What the vendor takes for one text, in the currency of ``price``; rounded per text, as the vendor does it."""
     units = Decimal({"words": words, "characters": characters, "texts": 1}[price.unit]) / price.per

@@ -2,6 +2,9 @@
 
 The edition that is promised now stays as it is. The amendment is numbered, timestamped by the authorities of the
 protocol, told in CHANGES.md, and binds the editions from the next quarter on, or from the one that you name.
+
+  penmark amend --what "Arm B takes 60 writers." --why "75 could not be found."
+      --before "75 documents" --after "60 documents"
 """
 
 from __future__ import annotations
@@ -14,20 +17,32 @@ from typing import Annotated
 import typer
 
 from penmark import amendments, protocol, sealing, study, tokens
+from penmark.errors import UsageError
+
+
+EXAMPLE = (
+    'For example: penmark amend --what "Arm B takes 60 writers." --why "75 could not be found." '
+    '--before "75 documents" --after "60 documents"'
+)
 
 
 def run(
     ctx: typer.Context,
-    what: Annotated[str, typer.Option("--what", help="What changes, in a sentence.")],
-    why: Annotated[str, typer.Option("--why", help="Why it changes.")],
-    before: Annotated[str, typer.Option("--before", help="The rule as it stands.")],
-    after: Annotated[str, typer.Option("--after", help="The rule as it will be.")],
+    what: Annotated[str | None, typer.Option("--what", help="What changes, in a sentence. Required.")] = None,
+    why: Annotated[str | None, typer.Option("--why", help="Why it changes. Required.")] = None,
+    before: Annotated[str | None, typer.Option("--before", help="The rule as it stands. Required.")] = None,
+    after: Annotated[str | None, typer.Option("--after", help="The rule as it will be. Required.")] = None,
     binds_from: Annotated[
         str | None, typer.Option("--binds-from", metavar="TAG", help="The first edition that it binds.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     place = study.find(Path(ctx.obj))
+    if what is None or why is None or before is None or after is None:
+        given = {"--what": what, "--why": why, "--before": before, "--after": after}
+        raise UsageError(
+            f"missing: {', '.join(name for name, value in given.items() if value is None)}", remedy=EXAMPLE
+        )
     now = tokens.now()
     with study.locked(place.private / "lock", "penmark amend"):
         editions = place.editions()

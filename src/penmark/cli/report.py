@@ -19,7 +19,7 @@ import polars as pl
 import typer
 
 from penmark import cards, protocol, scoring, sealing, study, tables, tokens
-from penmark.errors import PenmarkError, UsageError
+from penmark.errors import PenmarkError, UsageError, counted
 from penmark.report import page
 
 
@@ -35,6 +35,7 @@ def run(
     place = study.find(Path(ctx.obj))
     chosen = place.edition(edition)
     if boundary:
+        _check_frozen(chosen)
         folder = _what_if(chosen, boundary)
         print(
             json.dumps({"folder": str(folder)})
@@ -59,6 +60,7 @@ def _report(chosen: study.Edition, close: bool, as_json: bool) -> int:
     sealed = chosen.seal("evidence").exists()
     if not sealed:
         sealing.unchanged(chosen)  # before anything is written: closing is for good
+    _check_frozen(chosen)
     made = tables.of(scored := scoring.score(chosen), _departures(chosen))
     if not sealed:
         _check_left(scored, close)
@@ -66,7 +68,7 @@ def _report(chosen: study.Edition, close: bool, as_json: bool) -> int:
         _seal(chosen, scored, made)
     elif stale := [path for path, data in made.items() if study.read(chosen.root / path) != data]:
         raise PenmarkError(
-            f"is not what the journals give ({len(stale)} tables differ)",
+            f"is not what the journals give ({counted(len(stale), 'table')} not the same)",
             place=str(chosen.root / stale[0]),
             remedy="The evidence is sealed: restore the tables, or find out who changed protocol, manifest or journals.",
         )
@@ -101,6 +103,15 @@ def _departures(edition: study.Edition) -> bytes:
     return protocol.departures_csv(protocol.departures(promised, known))
 
 
+def _check_frozen(edition: study.Edition) -> None:
+    """Before the corpus is sealed there is nothing to report: says which command comes next."""
+    for name, command in (("promise", "commit"), ("corpus", "freeze")):
+        if not edition.seal(name).exists():
+            what = "is not promised yet" if name == "promise" else "has no frozen corpus yet"
+            fact = f"{edition.tag} {what}, so there is nothing to report"
+            raise UsageError(fact, place=str(edition.root), remedy=f"Run `penmark {command}` first.")
+
+
 def _check_left(scored: scoring.Scored, close: bool) -> None:
     """Closing is for good: pairs that nobody asked about are said before, not after."""
     left = scored.pairs().filter((pl.col("state") == "not_run") & (pl.col("reason") == "not asked"))
@@ -108,7 +119,7 @@ def _check_left(scored: scoring.Scored, close: bool) -> None:
         return
     counts = ", ".join(f"{name} {n}" for name, n in sorted(left["detector"].value_counts().iter_rows()))
     raise PenmarkError(
-        f"{left.height} pairs of detector and document were not asked: {counts}",
+        f"{counted(left.height, 'pair')} of detector and document {'was' if left.height == 1 else 'were'} not asked: {counts}",
         remedy="Finish with `penmark scan` or `penmark record`, or close the edition as it is with `penmark report --close`; "
         "they stay in the denominators as not run.",
     )

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from penmark.cards.requests import LOOPBACK, Value
+from penmark.cards import requests
+from penmark.cards.requests import Value
 from penmark.detectors.hiding import Hiding
 from penmark.detectors.wire import Wire
 from penmark.records import Card, Login, Request
@@ -57,7 +58,7 @@ class Account:
     @property
     def here(self) -> bool:
         """Whether a server on this machine is asked, in the vendor's place or by the card itself."""
-        return self.origin is not None or urlsplit(self.request.send.url).hostname in LOOPBACK
+        return self.origin is not None or requests.here(self.request) is not None
 
     def at(self, url: str) -> str:
         """``url``, or the same path on the server that is asked in the vendor's place."""

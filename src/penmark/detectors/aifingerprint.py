@@ -19,7 +19,7 @@ class AIFingerprint:
     def __init__(self, options: dict[str, str]) -> None:
         plugins.options(options)
         module, self.version = facts.load(
-            "aifingerprint", "aifingerprint", "Install it with `pip install 'penmark[detectors]'`."
+            "aifingerprint", "aifingerprint", "Install it with `pip install 'penmark[detectors]'` (from a checkout: `pip install '.[detectors]'`)."
         )
         # Its seed is loaded in two steps that a second thread can fall between: load it before there is one.
         _, seed_size = importlib.import_module("aifingerprint.checks.compression")._load_seed()

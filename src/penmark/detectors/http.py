@@ -63,7 +63,7 @@ class Vendor:
             hiding.add(str(key))
         origin = None if base_url is None else _origin(base_url)
         seconds = float(request.timeout) if timeout is None else timeout
-        here = origin is not None or urlsplit(request.send.url).hostname in LOOPBACK
+        here = origin is not None or requests.here(request) is not None
         wire = Wire(hiding, timeout=seconds, connections=connections, this_machine=here)
         fixed = _settings(request, settings, version)
         self._account = Account(

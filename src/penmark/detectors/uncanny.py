@@ -20,7 +20,7 @@ class Uncanny:
 
     def __init__(self, options: dict[str, str]) -> None:
         plugins.options(options)
-        remedy = "Install it with `pip install 'penmark[detectors]'`."
+        remedy = "Install it with `pip install 'penmark[detectors]'` (from a checkout: `pip install '.[detectors]'`)."
         ensemble, self.version = facts.load("uncanny.ensemble", "k-uncanny", remedy)
         compression = importlib.import_module(COMPRESSION)
         burstiness = importlib.import_module("uncanny.analyzers.burstiness")

@@ -17,7 +17,7 @@ class Zippy:
     def __init__(self, options: dict[str, str]) -> None:
         plugins.options(options)
         module, self.version = facts.load(
-            "zippy.zippy", "thinkst-zippy", "Install it with `pip install 'penmark[detectors]'`."
+            "zippy.zippy", "thinkst-zippy", "Install it with `pip install 'penmark[detectors]'` (from a checkout: `pip install '.[detectors]'`)."
         )
         # Not zippy.Zippy(): that reads the same prelude again, in the encoding of the locale, and fails in some.
         self._detector = module.LzmaLlmDetector(prelude_str=module.PRELUDE_STR)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penmark import canon, evidence, frozen, manifest, protocol, provenance, replies, sealing, study
+from penmark import canon, cards, evidence, frozen, manifest, protocol, provenance, replies, sealing, study
+from penmark.cards import requests
 from penmark.errors import PenmarkError, ServiceError, UsageError
 from penmark.publish import describe
 from penmark.records import FORMAT
@@ -48,6 +49,7 @@ def publish(place: study.Study, edition: study.Edition, out: Path, *, tar: bool 
             place=str(edition.root),
             remedy="Run `penmark report` first: it closes the edition.",
         )
+    _check_asked(edition)
     if out.exists():
         raise UsageError(
             "is there already", place=str(out), remedy="Name another folder with --out, or move that one away."
@@ -55,6 +57,20 @@ def publish(place: study.Study, edition: study.Edition, out: Path, *, tar: bool 
     with study.locked(place.private / "lock", "`penmark publish`"):
         sealing.unchanged(edition)
         return _made(place, edition, out, tar)
+
+
+def _check_asked(edition: study.Edition) -> None:
+    """Raises UsageError for a rehearsal: a vendor that was promised, and by the sealed card was a server on this machine."""
+    for detector in protocol.read_sealed(edition).detectors:
+        request = cards.sealed(edition, detector.name).card.ask.request
+        if request is not None and detector.surface != "local" and (host := requests.here(request)) is not None:
+            raise UsageError(
+                f"is a rehearsal, and is not published: {detector.name} is promised as `surface: {detector.surface}`, and by "
+                f"its sealed card {host} was asked",
+                place=str(edition.sealed_card(detector.name)),
+                remedy="Promise an edition with the vendor's own card. A detector that really runs on this machine is promised "
+                "as `surface: local`.",
+            )
 
 
 def _made(place: study.Study, edition: study.Edition, out: Path, tar: bool) -> Published:

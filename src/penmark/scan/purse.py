@@ -11,9 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
-from urllib.parse import urlsplit
 
-from penmark.cards.requests import LOOPBACK
+from penmark.cards import requests
 from penmark.errors import UsageError, did_you_mean
 from penmark.records import Card, Price
 
@@ -32,7 +31,7 @@ def tariff(card: Card) -> Price | None:
         return None
     if request.price is not None:
         return request.price if Decimal(request.price.amount) > 0 else None
-    return None if urlsplit(request.send.url).hostname in LOOPBACK else TEXTS
+    return TEXTS if requests.here(request) is None else None
 
 
 @dataclass

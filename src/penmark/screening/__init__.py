@@ -47,7 +47,7 @@ def _tools(found: Findings) -> None:
     for package, purpose in tools().missing:
         message = f"{package} is not installed, so that nothing was looked for in this: {purpose}"
         found.add(
-            "not-screened", Where(), message, "Install it with `pip install 'penmark[corpus]'`, and screen again."
+            "not-screened", Where(), message, "Install it with `pip install 'penmark[corpus]'` (from a checkout: `pip install '.[corpus]'`), and screen again."
         )
 
 

