@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -127,3 +128,49 @@ def test_the_tests_that_need_real_data_say_where_it_is() -> None:
     if not SHARED.is_dir():
         pytest.skip(f"no real data at {SHARED}")
     assert (SHARED / "data" / "liang2023").is_dir()
+
+
+# --- help texts ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_help_text_reads_well_in_a_narrow_terminal(verb: str) -> None:
+    """No type stands beside a flag, a paragraph fills its lines, and an example is not broken."""
+    shown = {}
+    for flag in ("-h", "--help"):
+        done = subprocess.run(
+            [sys.executable, "-m", "penmark", verb, flag],
+            capture_output=True,
+            text=True,
+            env=os.environ | {"COLUMNS": "80", "TERM": "dumb"},
+            check=True,
+        )
+        shown[flag] = done.stdout
+    assert shown["-h"] == shown["--help"]
+    told = shown["-h"]
+    assert "<bool>" not in told
+    module = importlib.import_module(f"penmark.cli.{verb}").__doc__ or ""
+    for example in re.findall(r"^  (\S.*)$", module, re.MULTILINE):
+        assert re.search(rf"^ +{re.escape(example)}$", told, re.MULTILINE), example
+    body = told.split("\n\n", 1)[1].partition("\nOptions:")[0].partition("\nArguments:")[0]
+    for paragraph in (each.splitlines() for each in body.split("\n\n")):
+        if not paragraph[0].startswith("    "):
+            assert all(len(line) > 55 for line in paragraph[:-1]), paragraph
+
+
+def test_a_study_is_found_from_below_and_named_before_or_after_the_verb(tmp_path: Path) -> None:
+    def run(*argv: str, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "penmark", *argv]
+        return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+
+    assert run("init", "mine", "--template", "small").returncode == 0
+    below = tmp_path / "mine" / "editions"
+    first = run("-C", "mine", "status").stdout
+    assert first.startswith("mine, edition ")
+    assert run("status", "-C", "mine").stdout == first
+    assert run("status", "-C", "mine", "--json").stdout.startswith("{")
+    assert run("status", cwd=below).stdout.splitlines()[:-1] == first.splitlines()[:-1]
+    gone = run("status", "-C", "none", cwd=below)
+    assert (gone.returncode, gone.stderr.splitlines()[0]) == (2, "penmark: none: there is no such folder")
+    assert "there is no study here, nor above" in run("status").stderr
+    assert "there is no command 'stat' (did you mean status?)" in run("stat").stderr

@@ -166,7 +166,7 @@ def test_every_fault_in_one_pass_each_with_its_line(write: Callable[..., Path]) 
         ("attempts: thre", "attempts: 'three' is not a whole number"),
         ("level: 0.94", "level: '0.94' is not possible here"),
         ("winner: zippy ", f"the key `winner` stands twice (first in line {first})"),
-        ("- name: A", "arms.A: the quotas by register add up to 140, the arm to 150"),
+        ("- name: A", "arms.A: the quotas by register add up to 140, the arm to 150: change them, or `documents`"),
         ("headline: no", "arms.C2.headline: 'no' is neither true nor false"),
         ("- {name: zippy", "detectors.zippy.relation: 'nome' is not possible here (did you mean none?)"),
     ]
@@ -207,7 +207,11 @@ def test_a_list_whose_items_are_all_faulty_is_not_called_empty(write: Callable[.
             "documents: 45\n    headline: true",
             "a mixed arm never enters headline rates",
         ),
-        ("closes: 2026-12-31", "closes: 2026-11-01", "window: the scan window closes (2026-11-01) before it opens (2026-11-30): swap the two dates"),
+        (
+            "closes: 2026-12-31",
+            "closes: 2026-11-01",
+            "window: the scan window closes (2026-11-01) before it opens (2026-11-30): swap the two dates",
+        ),
         ("name: uncanny, card", "name: zippy, card", "detector named twice: zippy"),
         ("name: freetsa", "name: digicert", "this authority is named twice"),
         (

@@ -77,6 +77,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def installing(extra: str) -> str:
+    """The line that brings what an extra of penmark needs, for those who have it from a registry or a checkout."""
+    return f"pip install 'penmark[{extra}]' (in a checkout of penmark: pip install '.[{extra}]')"
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`` (did you mean X?)``, or nothing where no known name is close."""
     lowered = {k.lower(): k for k in known}

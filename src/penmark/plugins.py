@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 from penmark import records
-from penmark.errors import ServiceError, UsageError, did_you_mean
+from penmark.errors import ServiceError, UsageError, did_you_mean, installing
 
 DETECTORS = "penmark.detectors"
 SOURCES = "penmark.sources"
@@ -323,5 +323,5 @@ def _load(group: str, name: str) -> Any:
     except (ImportError, AttributeError) as error:
         raise ServiceError(
             f"the plugin {name} ({entry.value}) cannot be loaded: {error}",
-            remedy="Install what it needs; `pip install 'penmark[all]'` brings what the shipped plugins need.",
+            remedy=f"Install what it needs. What the shipped plugins need: {installing('all')}",
         ) from error

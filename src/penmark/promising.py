@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -45,6 +46,7 @@ def prospect(place: Study, edition: Edition, promised: Protocol) -> Prospect:
             found.sealed[detector.name] = SealedCard(card=card, plugin=plugin)
         except PenmarkError as error:
             found.faults += [Fault(f.place or f"detector {detector.name}", f.fact, f.remedy) for f in error.faults]
+    found.faults += _open_cards(place, promised)
     try:
         found.departures = protocol.departures(promised, known)
     except PenmarkError as error:
@@ -77,6 +79,20 @@ def _check_settings(detector: Detector, card: Card) -> None:
                 place=f"detector {detector.name}",
                 remedy=f"It has: {known}.",
             )
+
+
+def _open_cards(place: Study, promised: Protocol) -> Iterator[Fault]:
+    """What is still to be filled in in cards of the study's own: a value that is nothing but <...>."""
+    for name in dict.fromkeys(detector.card for detector in promised.detectors):
+        path = place.cards / f"{name}.yaml"
+        if path.is_file() and path == cards.find(name, place.cards):
+            try:
+                written = list(handwritten.scalars(path))
+            except PenmarkError:
+                continue  # told with the card
+            for line, text in written:
+                if re.fullmatch("<[^<>]+>", text):
+                    yield Fault(f"{path}:{line}", f"still says {text}", "Fill it in: the card is sealed as it is.")
 
 
 def _rules(edition: Edition, promised: Protocol) -> Iterator[Fault]:

@@ -69,8 +69,9 @@ def test_documents_without_a_locator_and_of_other_kinds(corpus):
     assert list(recheck(archived(made.place.root, "C"), refinding({}))) == []
     with pytest.raises(UsageError, match=r"no document of the arm a"):
         archived(made.place.root, "a")
+    assert archived(made.place.root / "corpus", "A") == archived(made.place.root, "A")
     with pytest.raises(UsageError, match="there is no study here"):
-        archived(made.place.root / "corpus", "A")
+        archived(made.place.root.parent, "A")
     with pytest.raises(UsageError, match="the source folder cannot fetch a text again"):
         refinding({"path": str(made.place.root)})("folder")
 

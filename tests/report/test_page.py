@@ -182,7 +182,8 @@ def test_without_jinja2_the_line_that_installs_it_is_told(
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(UsageError) as caught:
         page(edition, small.tables())
-    assert caught.value.faults[0].remedy == "pip install 'penmark[report]'"
+    remedy = "pip install 'penmark[report]' (in a checkout of penmark: pip install '.[report]')"
+    assert caught.value.faults[0].remedy == remedy
 
 
 @pytest.mark.parametrize("path", ["protocol.json", "screening.csv", "seals/corpus.json", "detectors/zebra.json"])

@@ -18,7 +18,7 @@ from penmark import canon, evidence
 from penmark.doubles import VENDORS, Behaviour
 from penmark.errors import FaultsError, ServiceError, UsageError
 from penmark.records import Pace
-from penmark.scan import canary, notes, opening, ready
+from penmark.scan import canary, notes, opening, purse, ready
 from penmark.scan.purse import ALL, MAYBE
 from penmark.scan.settling import NOT_SENT, STOPPED
 
@@ -337,7 +337,7 @@ def test_nothing_is_sent_to_a_vendor_that_costs_without_a_budget(tmp_path: Path)
         assert "--budget gptzero=" in str(caught.value)
         with pytest.raises(UsageError, match="this costs money: pangram"):
             place.scan(budgets={"gptzero": Decimal(9999)})
-        with pytest.raises(UsageError, match="prices are in USD and words, so one budget cannot hold them"):
+        with pytest.raises(UsageError, match="prices are in USD and words of gptzero, so one budget cannot hold them"):
             place.scan(budgets={ALL: Decimal(9999)})
         with pytest.raises(UsageError, match=r"budget for 'gptzeros'.*did you mean gptzero"):
             place.scan(budgets={"gptzeros": Decimal(9999)})
@@ -362,11 +362,23 @@ def test_a_budget_is_a_hard_stop_before_the_call_that_would_exceed_it(tmp_path: 
 
 
 def test_one_budget_for_all_holds_for_all_together(tmp_path: Path) -> None:
-    with vendors(tmp_path, TEXTS, {"copyleaks": {}, "originality-lite": {}}) as place:
-        ended = place.scan(budgets={ALL: Decimal(20)})
+    with vendors(tmp_path, TEXTS, {"pangram": {}, "sapling": {}}) as place:
+        ended = place.scan(budgets={ALL: Decimal("0.5")})
         charged = sum(there.ledger.charged for there in place.doubles.values())
-        assert 18 <= charged <= 20
+        assert Decimal("0.3") < charged <= Decimal("0.5")
         assert any(each.counts["to_ask"] for each in ended)
+        with pytest.raises(UsageError, match="in USD and credits of winston, so one budget"):
+            purse.purse({"pangram": "USD", "winston": "credits"}, {ALL: Decimal(1)}, ["pangram", "winston"])
+        with pytest.raises(UsageError, match="credits of copyleaks and credits of winston, so one budget"):
+            purse.purse({"copyleaks": "credits", "winston": "credits"}, {ALL: Decimal(1)}, ["copyleaks", "winston"])
+
+
+def test_what_was_paid_is_known_to_the_next_scan(tmp_path: Path) -> None:
+    with vendors(tmp_path, TEXTS, {"winston": {}}) as place:
+        place.scan()
+        [again] = place.scan()
+        assert again.account is not None
+        assert again.account.sure == again.account.due == place.doubles["winston"].ledger.charged
 
 
 def test_prices_are_rounded_per_text_as_the_vendor_does_it(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_what_stops_a_freeze(corpus):
     assert (stated.document, stated.file, stated.row) == ("3", "corpus/A/documents.jsonl", 3)
     assert stated.message == "evidence of grade stated; the arm takes archived"
     assert [f.message for f in of(found, "unmet-quota")] == [
-        "1 documents with register news; the promise is 2 (there are: forum 2, news 1)",
+        "1 document with register news; the promise is 2 (there are: forum 2, news 1)",
         "2 documents with register forum; the promise is 1 (there are: forum 2, news 1)",
         "0 documents; the promise is 1",
     ]
@@ -199,8 +199,8 @@ def test_units_that_repeat(corpus):
     made.collect("A", *(corpus.draft(f"A{i}", f"Text {i}.", author="X", topic="bees") for i in range(3)))
     made.collect("C", *(corpus.draft(f"C{i}", f"Text C{i}.", kind="generated", prompt="Write.") for i in range(2)))
     assert [(f.arm, f.message) for f in of(screened(made), "repeated-unit")] == [
-        ("A", "3 documents come from 1 topics; one stands behind 3"),
-        ("C", "2 documents come from 1 prompts; one stands behind 2"),
+        ("A", "3 documents come from 1 topic; one stands behind 3"),
+        ("C", "2 documents come from 1 prompt; one stands behind 2"),
     ]
 
 

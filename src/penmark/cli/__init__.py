@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from penmark import __version__
-from penmark.errors import PenmarkError
+from penmark.errors import PenmarkError, UsageError, did_you_mean
 
 VERBS = {
     "init": "Start a study, or a replication of somebody's bundle.",
@@ -37,6 +37,15 @@ MISUSED: Any = typer.BadParameter.__mro__[2]
 """Every fault of usage; typer exports no nearer name of the class."""
 
 
+_HELP = {"help_option_names": ["-h", "--help"]}
+
+
+def _unbroken(text: str) -> str:
+    """A help text whose paragraphs are fitted to the terminal, and whose indented ones, the examples, stay as they are."""
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(f"\b\n{each}" if each.startswith("  ") else each for each in paragraphs)
+
+
 class Verbs(TyperGroup):
     """A group whose commands are imported when they are called, so that `--help` stays quick."""
 
@@ -47,16 +56,29 @@ class Verbs(TyperGroup):
         if cmd_name not in VERBS:
             return None
         module = importlib.import_module(f"penmark.cli.{cmd_name}")
-        single = typer.Typer(add_completion=False)
-        single.command(name=cmd_name, help=(module.__doc__ or "").strip() or VERBS[cmd_name])(module.run)
-        return typer.main.get_command(single)
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        told = _unbroken((module.__doc__ or "").strip() or VERBS[cmd_name])
+        single.command(name=cmd_name, help=told, context_settings=_HELP)(module.run)
+        command: Any = typer.main.get_command(single)
+        for each in command.params:
+            if each.param_type_name == "option" and not each.is_flag and each.metavar is None:
+                kind = str(module.run.__annotations__.get(each.name, ""))
+                each.metavar = "PATH" if "Path" in kind else "N" if "int" in kind else "TEXT"
+        return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in VERBS:
+            raise UsageError(
+                f"there is no command {args[0]!r}{did_you_mean(args[0], VERBS)}", remedy="`penmark -h` lists them."
+            )
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(VERBS.items()))
 
 
-app = typer.Typer(cls=Verbs, no_args_is_help=True, add_completion=True, rich_markup_mode=None)
+app = typer.Typer(cls=Verbs, no_args_is_help=True, add_completion=True, rich_markup_mode=None, context_settings=_HELP)
 
 
 def _version(value: bool) -> None:
@@ -68,7 +90,9 @@ def _version(value: bool) -> None:
 @app.callback()
 def _penmark(
     ctx: typer.Context,
-    folder: Annotated[str, typer.Option("-C", metavar="DIR", help="Work on the study in DIR.")] = ".",
+    folder: Annotated[
+        str, typer.Option("-C", metavar="DIR", help="Work on the study in DIR, or in a folder above it.")
+    ] = ".",
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -79,8 +103,19 @@ def _penmark(
 
 def invoke(argv: list[str] | None = None) -> int:
     """Run one command in this process; its exit code. Raises what the command raises."""
-    code: Any = app(args=argv, standalone_mode=False)
+    given = sys.argv[1:] if argv is None else argv
+    code: Any = app(args=_folder_first(given), standalone_mode=False)
     return code if isinstance(code, int) else 0
+
+
+def _folder_first(argv: list[str]) -> list[str]:
+    """The words with ``-C DIR`` before the verb, wherever it was typed."""
+    words = argv[: argv.index("--")] if "--" in argv else argv
+    verb = next((at for at, word in enumerate(words) if word in VERBS and words[at - 1 : at] != ["-C"]), len(words))
+    if "-C" not in words[verb:-1]:
+        return argv
+    at = words.index("-C", verb)
+    return [*argv[at : at + 2], *argv[:at], *argv[at + 2 :]]
 
 
 def main(argv: list[str] | None = None) -> None:

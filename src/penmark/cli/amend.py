@@ -19,7 +19,6 @@ import typer
 from penmark import amendments, protocol, sealing, study, tokens
 from penmark.errors import UsageError
 
-
 EXAMPLE = (
     'For example: penmark amend --what "Arm B takes 60 writers." --why "75 could not be found." '
     '--before "75 documents" --after "60 documents"'

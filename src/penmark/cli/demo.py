@@ -1,6 +1,7 @@
 """Run the whole pipeline on a small corpus, without keys: a study, its bundle, and both verifiers.
 
-It demonstrates the machinery and measures nothing. Every command is printed as you would type it.
+It demonstrates the machinery and measures nothing. Every command is printed as you would type it. With `--vendors` it
+rehearses a run that costs money, against servers on this machine that answer as the vendors do; that is not published.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import typer
 
 from penmark import demo, study
 from penmark.cli import invoke
+from penmark.demo import rehearsal
 from penmark.demo.authority import local_authority
 from penmark.errors import PenmarkError, UsageError
 
@@ -22,6 +24,9 @@ from penmark.errors import PenmarkError, UsageError
 def run(
     ctx: typer.Context,
     out: Annotated[Path, typer.Option("--out", help="A new folder for study and bundle.")] = Path("penmark-demo"),
+    vendors: Annotated[
+        bool, typer.Option("--vendors", help="Rehearse a paid run: doubles answer in the vendors' place.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON at the end.")] = False,
 ) -> int:
     said = sys.stderr if as_json else sys.stdout
@@ -33,6 +38,8 @@ def run(
             remedy="Name a new folder with --out (`make demo DEMO=FOLDER`), or move that one away.",
         )
     out = out.resolve()
+    if vendors:
+        return _rehearse(out, as_json)
     with local_authority(out / "authority", "demo") as authority:
         _study(out, authority.url)
     print("\nTable 1 (of a demonstration: it measures nothing)\n", file=said)
@@ -79,45 +86,58 @@ def _near(path: Path) -> Path:
 def _study(out: Path, authority: str) -> None:
     place = str(out / "study")
     _must("init", place, "--template", "humanflow", "--name", "penmark-demo")
-    edition = study.Study(out / "study").edition()
-    demo.promise(edition, authority)
+    demo.promise(study.Study(out / "study").edition(), authority)
     print("  (the demonstration's protocol takes the template's place)", file=sys.stderr)
-    _must("-C", place, "commit")
-    human, ai = demo.material(out / "material")
-    common = ["--option", "language=en"]
-    _must(
-        "-C",
-        place,
-        "collect",
-        "A",
-        "--from",
-        "folder",
-        "--path",
-        str(human),
-        *common,
-        "--option",
-        "kind=archive",
-        "--option",
-        "grade=released",
-    )
-    _must(
-        "-C",
-        place,
-        "collect",
-        "C",
-        "--from",
-        "folder",
-        "--path",
-        str(ai),
-        *common,
-        "--option",
-        "kind=generated",
-        "--option",
-        "grade=stated",
-    )
-    for verb in ("screen", "freeze", "scan", "report"):
-        _must("-C", place, verb)
+    _corpus(out)
+    _must("-C", place, "scan")
+    _must("-C", place, "report")
     _must("-C", place, "publish", "--out", str(out / "bundle"))
+
+
+def _corpus(out: Path) -> None:
+    """Promise, collect, screen and freeze."""
+    at = ("-C", str(out / "study"))
+    _must(*at, "commit")
+    human, ai = demo.material(out / "material")
+    for arm, folder, kind, grade in (("A", human, "archive", "released"), ("C", ai, "generated", "stated")):
+        options = [f"--option={each}" for each in ("language=en", f"kind={kind}", f"grade={grade}")]
+        _must(*at, "collect", arm, "--from", "folder", "--path", str(folder), *options)
+    _must(*at, "screen")
+    _must(*at, "freeze")
+
+
+# --- the rehearsal -------------------------------------------------------------------------------------------------
+
+
+def _rehearse(out: Path, as_json: bool) -> int:
+    """A paid run against the vendors' doubles, up to the page. Exit code 0 where `publish` has refused it."""
+    said = sys.stderr if as_json else sys.stdout
+    place, at = study.Study(out / "study"), ("-C", str(out / "study"))
+    with local_authority(out / "authority", "demo") as authority, rehearsal.doubles() as there:
+        _must("init", str(place.root), "--template", "humanflow", "--name", "penmark-rehearsal")
+        edition = place.edition()
+        demo.promise(edition, authority.url, title=rehearsal.TITLE, detectors=rehearsal.detectors())
+        rehearsal.write_cards(place, there)
+        print("  (the rehearsal's protocol and cards take their places: doubles stand for vendors)", file=sys.stderr)
+        _corpus(out)
+        _must(*at, "scan", "--check")
+        _must(*at, "scan", "--plan")
+        _must(*at, "scan", *rehearsal.budgets(place, edition))
+        _must(*at, "report")
+    print("\nTable 1 (of a rehearsal: it measures nothing)\n", file=said)
+    for line in demo.table1(edition.tables / "table1.csv"):
+        print(line, file=said)
+    try:
+        _call(*at, "publish", "--out", str(out / "bundle"))
+        refused = ""
+    except UsageError as error:
+        refused = str(error)
+        print(f"penmark: {refused}", file=sys.stderr)
+    page = edition.report / "index.html"
+    if as_json:
+        print(json.dumps({"study": str(place.root), "page": str(page), "publish": refused}))
+    print(f"\nThe page is at {page}", file=said)
+    return 0 if refused else 1
 
 
 def _must(*argv: str) -> None:

@@ -1,7 +1,8 @@
 """Start a study, or a replication of somebody's bundle.
 
 Writes study.yaml, a secret seed and editions/<tag>/protocol.yaml, full and commented; what you must decide stands
-there as <...>. In a study whose newest edition is closed, --edition starts the next one. Nothing is overwritten.
+there as <...>. In a study whose newest edition is closed, --edition starts the next one. In any study, --card NAME writes
+an example card of a detector, commented, to cards/NAME.yaml. Nothing is overwritten.
 """
 
 from __future__ import annotations
@@ -31,11 +32,18 @@ def run(
     bundle: Annotated[
         Path | None, typer.Option("--from", metavar="BUNDLE", help="Replicate the study of this bundle.")
     ] = None,
+    card: Annotated[
+        str | None, typer.Option("--card", metavar="NAME", help="Write an example card into this study.")
+    ] = None,
     arms: Annotated[str | None, typer.Option("--arms", help="Only these arms of the bundle: A,C.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
     root = Path(ctx.obj) / (folder if folder is not None else Path())
     today = datetime.now(UTC).date()
+    if card is not None:
+        path = starting.card(study.find(root), card, today)
+        print(json.dumps({"wrote": [str(path)]}) if as_json else _told_card(path, card))
+        return 0
     if arms is not None and bundle is None:
         raise UsageError(
             "--arms chooses from a bundle", remedy="Give --from BUNDLE too; else take arms out of protocol.yaml."
@@ -55,6 +63,11 @@ def run(
         made = starting.new(root, template=template or "humanflow", name=name, edition=edition, today=today)
     print(_as_json(made) if as_json else "\n".join(_told(made)))
     return 0
+
+
+def _told_card(path: Path, name: str) -> str:
+    line = f"{{name: {name}, card: {name}, surface: web, tier: …, payer: …, relation: none}}"
+    return f"wrote {path}\nFill in every <...>, and name it in protocol.yaml under detectors:\n  - {line}"
 
 
 def _told(made: starting.Started) -> list[str]:

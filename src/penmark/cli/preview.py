@@ -11,7 +11,7 @@ from typing import Any
 
 from penmark import frozen
 from penmark.plugins import Shown
-from penmark.scan import foresight, pilot, plan, ready
+from penmark.scan import foresight, pilot, plan, purse, ready
 from penmark.scan.foresight import Foresight
 from penmark.scan.ready import Limits
 from penmark.study import Edition, Study
@@ -78,7 +78,7 @@ def _money(found: Iterable[Foresight]) -> None:
     options = []
     for each in found:
         if each.price is not None and each.currency is not None and each.price > 0:
-            sums[each.currency] += each.price
+            sums[purse.unit(each.detector, each.currency)] += each.price
             options.append(f"--budget {each.detector}={_plain(each.price)}")
     if options:
         print("in all: " + ", ".join(f"{_plain(amount)} {currency}" for currency, amount in sorted(sums.items())))

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -76,9 +77,14 @@ def run(
         _sheets(place, edition, detector, sheet, as_json)
         return
     fields = mapping.load(mapping_file) if mapping_file is not None else mapping.parse(maps) if maps else None
-    for path, only in zip(files, _arms(arm or [], len(files)), strict=True):
-        wanted = Import(detector, fields, only, by, *typed, retrospective, as_displayed, elsewhere)
-        done = record(place, edition, path, wanted)
+    wanted = Import(detector, fields, None, by, *typed, retrospective, as_displayed, elsewhere)
+    _files(place, edition, list(zip(files, _arms(arm or [], len(files)), strict=True)), wanted, as_json)
+
+
+def _files(place: Study, edition: Edition, files: list[tuple[Path, str | None]], wanted: Import, as_json: bool) -> None:
+    """Record one file after the other, each with its arm."""
+    for path, only in files:
+        done = record(place, edition, path, replace(wanted, arm=only))
         _recorded(place, edition, done, path.name if only is None else f"{path.name} ({only})", as_json)
     _seal_heads(edition, done.heads)
 

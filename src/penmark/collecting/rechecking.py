@@ -45,8 +45,7 @@ def archived(folder: Path, arm: str) -> list[Document]:
     elif bundle.manifest.is_file():
         lines = ((number, line) for number, line in study.lines(bundle.manifest) if number > 1)
     else:
-        study.find(folder)  # says what is missing
-        return []
+        return archived(study.find(folder).root, arm)  # of the study above, or says what is missing
     documents = [_document(line, f"{number}") for number, line in lines]
     found = [one for one in documents if one.arm == arm]
     if not found:

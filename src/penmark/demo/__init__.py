@@ -9,12 +9,24 @@ from __future__ import annotations
 import csv
 import shutil
 import string
+from collections.abc import Iterable
 from importlib.resources import as_file, files
 from pathlib import Path
 
 from penmark import protocol, study
 from penmark.demo import human, wheels
 
+TITLE = "Demonstration of the machinery: it measures nothing"
+LOCAL = {
+    "aifingerprint": "none",
+    "always-ai": "own",
+    "always-human": "own",
+    "coin": "own",
+    "length": "own",
+    "uncanny": "none",
+    "zippy": "none",
+}
+"""The detectors of the demonstration, and whose they are."""
 SAID_FIRST = "This demonstrates the machinery and measures nothing."
 
 
@@ -29,28 +41,40 @@ def material(folder: Path) -> tuple[Path, Path]:
     return texts, written
 
 
-def promise(edition: study.Edition, authority: str) -> None:
-    """Put the demonstration's protocol in the place of the template's, with the seed and the dates that `init` chose."""
+def promise(
+    edition: study.Edition, authority: str, *, title: str = TITLE, detectors: Iterable[str] | None = None
+) -> None:
+    """Put the demonstration's protocol in the place of the template's, with the seed and the dates that `init` chose.
+
+    ``detectors``: a line of the protocol for each; without them those that run here.
+    """
     begun = protocol.load(edition.protocol_yaml)
     followed = protocol.template("humanflow")
     text = (files("penmark.demo") / "protocol.yaml").read_text(encoding="utf-8")
     values = {
         "study": begun.study,
+        "title": title,
         "edition": begun.edition,
         "template": followed.sha256,
         "opens": begun.window.opens,
         "closes": begun.window.closes,
         "seed_sha256": begun.seed_sha256,
+        "detectors": "\n".join(detectors if detectors is not None else map(_local, sorted(LOCAL))),
         "authority": authority,
     }
     study.write(edition.protocol_yaml, string.Template(text).substitute(values).encode())
+
+
+def _local(name: str) -> str:
+    facts = f"surface: local, tier: free software, payer: nobody, relation: {LOCAL[name]}"
+    return f"  - {{name: {name}, card: {name}, {facts}}}"
 
 
 def table1(path: Path) -> list[str]:
     """The headline rates of table1.csv as lines for a terminal."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    lines = [f"{'detector':<16}{'human texts called AI':<40}{'AI texts called AI'}"]
+    lines = [f"{'detector':<18}{'human texts called AI':<40}{'AI texts called AI'}"]
     for row in rows:
         shown = [
             f"{row[k]} of {row[n]}  {_percent(row[r])} [{_percent(row[low])}, {_percent(row[high])}]"
@@ -59,7 +83,7 @@ def table1(path: Path) -> list[str]:
                 ("detections", "ai_n", "detection_rate", "detection_low", "detection_high"),
             )
         ]
-        lines.append(f"{row['detector']:<16}{shown[0]:<40}{shown[1]}")
+        lines.append(f"{row['detector']:<18}{shown[0]:<40}{shown[1]}")
     return lines
 
 

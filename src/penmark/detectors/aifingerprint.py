@@ -10,6 +10,7 @@ import unicodedata
 
 from penmark import plugins
 from penmark.detectors import facts
+from penmark.errors import installing
 from penmark.plugins import Answer
 
 
@@ -18,9 +19,7 @@ class AIFingerprint:
 
     def __init__(self, options: dict[str, str]) -> None:
         plugins.options(options)
-        module, self.version = facts.load(
-            "aifingerprint", "aifingerprint", "Install it with `pip install 'penmark[detectors]'` (from a checkout: `pip install '.[detectors]'`)."
-        )
+        module, self.version = facts.load("aifingerprint", "aifingerprint", f"Install it: {installing('detectors')}")
         # Its seed is loaded in two steps that a second thread can fall between: load it before there is one.
         _, seed_size = importlib.import_module("aifingerprint.checks.compression")._load_seed()
         self._analyze, self._label = module.analyze, module.score_label

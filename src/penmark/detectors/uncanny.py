@@ -10,6 +10,7 @@ from typing import Any
 
 from penmark import plugins
 from penmark.detectors import facts
+from penmark.errors import installing
 from penmark.plugins import Answer
 
 COMPRESSION = "uncanny.analyzers.compression"
@@ -20,7 +21,7 @@ class Uncanny:
 
     def __init__(self, options: dict[str, str]) -> None:
         plugins.options(options)
-        remedy = "Install it with `pip install 'penmark[detectors]'` (from a checkout: `pip install '.[detectors]'`)."
+        remedy = f"Install it: {installing('detectors')}"
         ensemble, self.version = facts.load("uncanny.ensemble", "k-uncanny", remedy)
         compression = importlib.import_module(COMPRESSION)
         burstiness = importlib.import_module("uncanny.analyzers.burstiness")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from penmark import plugins
 from penmark.detectors import facts
+from penmark.errors import installing
 from penmark.plugins import Answer, Declined
 
 
@@ -16,9 +17,7 @@ class Zippy:
 
     def __init__(self, options: dict[str, str]) -> None:
         plugins.options(options)
-        module, self.version = facts.load(
-            "zippy.zippy", "thinkst-zippy", "Install it with `pip install 'penmark[detectors]'` (from a checkout: `pip install '.[detectors]'`)."
-        )
+        module, self.version = facts.load("zippy.zippy", "thinkst-zippy", f"Install it: {installing('detectors')}")
         # Not zippy.Zippy(): that reads the same prelude again, in the encoding of the locale, and fails in some.
         self._detector = module.LzmaLlmDetector(prelude_str=module.PRELUDE_STR)
         self._clean = module.clean_text

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 from markupsafe import Markup
 from pydantic import ValidationError
 
-from penmark import canon, display, replies, study
-from penmark.errors import PenmarkError, UsageError
+from penmark import amendments, canon, display, replies, study
+from penmark.errors import PenmarkError, UsageError, installing
 from penmark.records import Arm, Protocol, Record, SealedCard
 from penmark.report import plots
 from penmark.report.citing import Citing, Row
@@ -89,9 +89,7 @@ def _template() -> Any:
     try:
         import jinja2
     except ImportError:
-        raise UsageError(
-            "the page needs jinja2, which is not installed", remedy="pip install 'penmark[report]'"
-        ) from None
+        raise UsageError("the page needs jinja2, which is not installed", remedy=installing("report")) from None
     loader = jinja2.PackageLoader("penmark.report", "")
     place = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True
@@ -243,8 +241,8 @@ def _changes(edition: study.Edition, sources: display.Sources) -> dict[str, Any]
         )
     for row, t in enumerate(sources.rows("screening.csv"), 1):
         findings.setdefault((t["severity"], t["rule"]), []).append(row)
-    deviations = study.records(edition.deviations) if edition.deviations.is_file() else ()
-    amendments = sorted(p.name for p in edition.amendments.glob("*.json")) if edition.amendments.is_dir() else []
+    deviations = amendments.deviations(edition)
+    announced = sorted(p.name for p in edition.amendments.glob("*.json")) if edition.amendments.is_dir() else []
     tokens = sorted(p.name for p in edition.seals.glob("*.tsr"))
     seals = [
         {
@@ -259,9 +257,9 @@ def _changes(edition: study.Edition, sources: display.Sources) -> dict[str, Any]
             for (severity, rule), rows in sorted(findings.items())
         ],
         "deviations": [
-            (f"deviations.jsonl:{number}", value.get("detector") is not None) for number, value in deviations
+            (f"deviations.jsonl:{number}", each.detector is not None) for number, each in enumerate(deviations, 1)
         ],
-        "amendments": [f"amendments/{name}" for name in amendments],
+        "amendments": [f"amendments/{name}" for name in announced],
         "seals": seals,
         "tokens": tokens,
     }

@@ -98,14 +98,16 @@ def price(part: Part) -> Decimal:
     return Decimal(0) if part.tariff is None else requests.price(part.tariff, words(text), len(text))
 
 
-def spent(edition: Edition, part: Part) -> Decimal:
-    """What may have been charged for it so far."""
+def spent(edition: Edition, part: Part) -> tuple[Decimal, Decimal]:
+    """What was charged for it so far by what is on record, and what may have been beyond that."""
     path = file(edition, part.detector.name)
     if part.tariff is None or not path.exists() or path.stat().st_size == 0:
-        return Decimal(0)
+        return Decimal(0), Decimal(0)
     found = journal.read(path, FIRST_PREV)
-    free = found.retries.filter(~pl.col("reason").str.ends_with(MAYBE)).height
-    return price(part) * (found.sent.height - free)
+    answered = found.readings.filter(pl.col("state") == "answered").height
+    failed = pl.concat([found.retries["reason"], found.readings.filter(pl.col("state") == "failed")["reason"]])
+    free = failed.filter(~failed.str.ends_with(MAYBE)).len()
+    return price(part) * answered, price(part) * (found.sent.height - answered - free)
 
 
 def drift(edition: Edition, detector: str) -> list[str]:

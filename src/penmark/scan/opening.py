@@ -144,8 +144,9 @@ class _Opening:
         known = [detector.name for detector in self.plan.ground.protocol.detectors]
         made = purses.purse(currencies, self.terms.budgets, known)
         for name, part in priced.items():
-            made.accounts[name].sure = self.plan.cost(part, part.standing.sure)
-            made.accounts[name].maybe = self.plan.cost(part, part.standing.maybe) + canary.spent(self.edition, part)
+            sure, maybe = canary.spent(self.edition, part)
+            made.accounts[name].sure = self.plan.cost(part, part.standing.sure) + sure
+            made.accounts[name].maybe = self.plan.cost(part, part.standing.maybe) + maybe
         purses.affordable(made, {name: cost(self.plan, priced[name]) for name in left if name in priced})
         return made
 

@@ -6,6 +6,7 @@ charged counts as charged, until it is known that it was not.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ MAYBE = "; may have been charged"
 """How the reason of an attempt ends that failed, and may have been charged all the same."""
 TEXTS = Price(amount="1", currency="texts", per=1, unit="texts", rounding="up")
 """The price of a vendor that tells none: a budget for it is a number of texts."""
+_MONEY = re.compile("[A-Z]{3}")
 ALL = ""
 """The name under which a budget for all detectors together is given."""
 
@@ -36,10 +38,12 @@ def tariff(card: Card) -> Price | None:
 
 @dataclass
 class Account:
-    """One detector's side of the purse. ``sure``: what was charged by what is on record; ``maybe``: what may have been,
-    beyond that; ``held``: for calls that are under way. ``limit``: None where only the budget for all counts."""
+    """One detector's side of the purse. ``unit``: what can be added up with that of another. ``sure``: what was charged by
+    what is on record; ``maybe``: what may have been, beyond that; ``held``: for calls that are under way. ``limit``: None
+    where only the budget for all counts."""
 
     currency: str
+    unit: str
     limit: Decimal | None = None
     sure: Decimal = Decimal(0)
     maybe: Decimal = Decimal(0)
@@ -53,11 +57,11 @@ class Account:
 
 @dataclass
 class Purse:
-    """All accounts. ``whole``: the limit for those in ``currency`` together, or None. Used by several threads."""
+    """All accounts. ``whole``: the limit for those in ``unit`` together, or None. Used by several threads."""
 
     accounts: dict[str, Account] = field(default_factory=dict)
     whole: Decimal | None = None
-    currency: str | None = None
+    unit: str | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def reserve(self, name: str, amount: Decimal) -> bool:
@@ -66,8 +70,8 @@ class Purse:
             account = self.accounts[name]
             if account.limit is not None and account.due + amount > account.limit:
                 return False
-            if self.whole is not None and account.currency == self.currency:
-                due = sum((a.due for a in self.accounts.values() if a.currency == self.currency), Decimal(0))
+            if self.whole is not None and account.unit == self.unit:
+                due = sum((a.due for a in self.accounts.values() if a.unit == self.unit), Decimal(0))
                 if due + amount > self.whole:
                     return False
             account.held += amount
@@ -92,7 +96,7 @@ class Purse:
 def purse(currencies: Mapping[str, str], budgets: Mapping[str, Decimal], known: Iterable[str]) -> Purse:
     """A purse for the detectors in ``currencies``. ``budgets``: by detector, or ``ALL``; ``known``: all names there are.
 
-    Raises UsageError for a budget of nobody, and for one for all where their prices are in several currencies.
+    Raises UsageError for a budget of nobody, and for one for all where their prices cannot be added up.
     """
     names = sorted(known)
     for name in budgets:
@@ -101,18 +105,25 @@ def purse(currencies: Mapping[str, str], budgets: Mapping[str, Decimal], known: 
                 f"a budget for {name!r}, which is no detector of the promise{did_you_mean(name, names)}",
                 remedy=f"It has: {', '.join(names)}.",
             )
-    accounts = {name: Account(currency, budgets.get(name)) for name, currency in currencies.items()}
+    accounts = {
+        name: Account(currency, unit(name, currency), budgets.get(name)) for name, currency in currencies.items()
+    }
     if ALL not in budgets:
         return Purse(accounts)
-    together = sorted({currency for name, currency in currencies.items() if name not in budgets})
+    together = sorted({account.unit for name, account in accounts.items() if name not in budgets})
     if len(together) > 1:
         raise UsageError(
             f"the prices are in {' and '.join(together)}, so one budget cannot hold them",
             remedy="Give one for each: " + " ".join(f"--budget {n}=…" for n in accounts if n not in budgets),
         )
-    every = sorted(set(currencies.values()))
-    currency = together[0] if together else every[0] if len(every) == 1 else None
-    return Purse(accounts, budgets[ALL] if currency is not None else None, currency)
+    every = sorted({account.unit for account in accounts.values()})
+    shared = together[0] if together else every[0] if len(every) == 1 else None
+    return Purse(accounts, budgets[ALL] if shared is not None else None, shared)
+
+
+def unit(detector: str, currency: str) -> str:
+    """What a price counts: money (``USD``), or what only this vendor knows (its credits are not another's)."""
+    return currency if _MONEY.fullmatch(currency) else f"{currency} of {detector}"
 
 
 def affordable(purse: Purse, costs: Mapping[str, Decimal]) -> None:
@@ -120,7 +131,7 @@ def affordable(purse: Purse, costs: Mapping[str, Decimal]) -> None:
     bare = [
         name
         for name, account in purse.accounts.items()
-        if name in costs and account.limit is None and (purse.whole is None or account.currency != purse.currency)
+        if name in costs and account.limit is None and (purse.whole is None or account.unit != purse.unit)
     ]
     if bare:
         prices = ", ".join(f"{name} up to {costs[name].normalize():f} {purse.accounts[name].currency}" for name in bare)

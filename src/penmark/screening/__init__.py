@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import chain
 
+from penmark.errors import installing
 from penmark.protocol import RULES, Severity
 from penmark.records import Protocol
 from penmark.screening.earlier import Earlier, shipped
@@ -46,9 +47,7 @@ def screen(
 def _tools(found: Findings) -> None:
     for package, purpose in tools().missing:
         message = f"{package} is not installed, so that nothing was looked for in this: {purpose}"
-        found.add(
-            "not-screened", Where(), message, "Install it with `pip install 'penmark[corpus]'` (from a checkout: `pip install '.[corpus]'`), and screen again."
-        )
+        found.add("not-screened", Where(), message, f"Install it: {installing('corpus')}, and screen again")
 
 
 def _strangers(place: Study, protocol: Protocol, found: Findings) -> None:

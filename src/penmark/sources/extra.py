@@ -9,7 +9,7 @@ import importlib
 import importlib.metadata
 from typing import Any
 
-from penmark.errors import ServiceError
+from penmark.errors import ServiceError, installing
 
 
 def load(module: str, distribution: str) -> Any:
@@ -29,5 +29,5 @@ def version(distribution: str) -> str:
 
 
 def _missing(distribution: str) -> ServiceError:
-    remedy = "Install it with `pip install 'penmark[corpus]'` (from a checkout: `pip install '.[corpus]'`)."
+    remedy = f"Install it: {installing('corpus')}"
     return ServiceError(f"the package {distribution} is not installed", remedy=remedy)

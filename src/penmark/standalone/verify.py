@@ -68,7 +68,7 @@ PATHS = re.compile(
     "|".join(re.escape(path) for path in REQUIRED)
     + r"|detectors/[^/]+\.json|seals/heads-[0-9]{4}\.json|(seals|amendments)/[^/]+\.tsr|journal/[^/]+\.jsonl"
     r"|evidence/[^/]+-[0-9]{4,}\.jsonl\.gz|salts\.jsonl|texts/[0-9a-f]{64}\.txt|texts/[0-9]{4,}\.jsonl\.gz"
-    r"|amendments/[0-9]{4}\.json|deviations\.jsonl|tables/[^/]+\.csv|replies/[^/]+\.md"
+    r"|amendments/[0-9]{4}\.json|deviations\.jsonl|pool\.jsonl|withdrawn\.jsonl|tables/[^/]+\.csv|replies/[^/]+\.md"
 )
 # Fields of records: s string, t time, d digest, i integer, o object, l list of strings, * anything; with ? also null.
 SEAL = "announced:* digests:o edition:s format:i journals:o kind:s previous:d? sealed_at:t software:s study:s"
@@ -76,6 +76,7 @@ PROTOCOL = "study:s edition:s seed_sha256:d level:s attempts:i ask_again_in_doub
 ARM = "name:s truth:s documents:i headline:* quotas:* evidence:o budget:o? unit:s"
 DETECTOR = "name:s version:s? surface:s tier:s payer:s relation:s rule:o?"
 CARD = "answer:o scale:o? verdicts:o boundary:o"
+CANDIDATE = "address:d? arm:s cell:o document:s drawn:* eligible:* reason:s?"
 AMENDMENT = "after:s announced_at:t before:s binds_from:s number:i what:s why:s"
 HEADER = "arms:o documents:i edition:s kind:s study:s word_rule:s"
 DOCUMENT = (
@@ -722,7 +723,7 @@ def check_seals(study: Study) -> None:
     names = ["promise", "corpus", *heads, "evidence"]
     covered = {
         "promise": ["protocol.json", "protocol.yaml", *bundle.named("detectors/.*")],
-        "corpus": ["manifest.jsonl", "screening.csv"],
+        "corpus": ["manifest.jsonl", "screening.csv", *bundle.named("pool.jsonl")],
         "evidence": bundle.named("tables/.*"),
     }
     previous, last = None, ""
@@ -866,6 +867,8 @@ class Corpus:
         self.salts = [(salt["document"], bytes.fromhex(salt["salt"])) for _, salt in salts]
         self.salt_of = dict(self.salts)
         self.told: set[tuple[str, str]] = set()  # (rule, document) of each finding of screening.csv
+        self.withdrawn = [line["document"] for _, line in self.bundle.records(4, "withdrawn.jsonl", "at:t document:s")]
+        self.pool = Pool(study)
 
     def check(self) -> None:
         with self.report.guard(4, "screening.csv"):
@@ -883,6 +886,10 @@ class Corpus:
                     self.text(doc, draft_words, place, address, raw)
         for address, uses in self.wanted.items():
             self.report.fault(4, uses[0][0].place, f"no text {address}", f"the text of {uses[0][0].id}, or its draft")
+        known = [name for name in self.study.documents if name in self.withdrawn]
+        self.report.expect(4, "withdrawn.jsonl", self.withdrawn, known)
+        for name in known:
+            self.report.unchecked(4, f"the text of {name}", "withdrawn by its author")
         self.quotas()
         self.twins()
         self.seed()
@@ -897,6 +904,7 @@ class Corpus:
                 self.document(fitting(record, DOCUMENT), place)
                 table.row(*documents_row(study, record))
                 arm, values = record["arm"], slices(record)
+                self.pool.see(record)
                 keys = [(arm, "", ""), *((arm, by, values[by]) for by in SLICES), ("", "group", group(study, record))]
                 study.documents[record["id"]].buckets = study.bucket(keys)
                 self.counts[arm,] += 1
@@ -911,7 +919,8 @@ class Corpus:
 
     def document(self, record: dict[str, Any], place: str) -> None:
         """One line: its place in the order, its facts, its provenance; its texts go on the list of wanted texts."""
-        arm, name, origin, published = record["arm"], record["id"], record["provenance"], record["withheld"] is None
+        arm, name, origin = record["arm"], record["id"], record["provenance"]
+        published = record["withheld"] is None and name not in self.withdrawn
         if arm not in self.order or name in self.study.documents:
             raise Fault(f"{name} of arm {arm}", "an arm of the protocol, and each id once")
         if (self.order[arm], name) <= self.last:
@@ -921,11 +930,15 @@ class Corpus:
         salt = self.salt_of.get(name) if attested and published else None
         number, unit = len(self.study.documents), self.study.arms[arm]["unit"]
         doc = self.study.documents[name] = Doc(record, unit, number, place, salt)
+        if name in self.withdrawn:
+            doc.withheld = "withdrawn"
+            if not attested:
+                self.report.fault(4, place, f"{name} is withdrawn", "attested texts only")
         if published:
             self.wanted[doc.address].append((doc, None))
         if published and attested and salt is None:
             self.report.fault(4, place, f"no salt of {name}", "a line in salts.jsonl")
-        if not published and attested and any(value is not None for value in doc.stated.values()):
+        if record["withheld"] is not None and attested and any(value is not None for value in doc.stated.values()):
             self.report.fault(4, place, "facts of a withheld attested text", "null digest, words and characters")
         if kind not in PROVENANCE:
             raise Fault(f"provenance of kind {kind}", ", ".join(PROVENANCE))
@@ -1009,6 +1022,87 @@ class Corpus:
             drawn = sorted(documents, key=lambda doc: hmac.digest(seed, b"scan\0" + doc.id.encode(), "sha256"))
             for position, doc in enumerate(drawn):
                 doc.position = position
+            self.pool.replay(seed)
+
+
+class Pool:
+    """4: arms that were drawn hold what the seed and the quotas draw from the sealed pool."""
+
+    def __init__(self, study: Study) -> None:
+        self.study, self.report = study, study.report
+        self.lines: defaultdict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
+        self.here: defaultdict[str, dict[str, tuple[str, dict[str, Any], bool]]] = defaultdict(dict)
+        order = {name: at for at, name in enumerate(study.arms)}
+        last = (-1, "")
+        for place, line in study.bundle.records(4, "pool.jsonl", CANDIDATE):
+            with self.report.guard(4, place):
+                if line["arm"] not in order or (order[line["arm"]], line["document"]) <= last:
+                    raise Fault(f"{line['document']} here", "candidates of the arms, sorted by arm and id")
+                if not {line["drawn"], line["eligible"]} <= {True, False} or sorted(line["cell"]) != self.fields(
+                    line["arm"]
+                ):
+                    raise Fault("other fields", "drawn and eligible true or false; a cell of what the quotas ask for")
+                last = (order[line["arm"]], line["document"])
+                self.lines[line["arm"]][line["document"]] = line
+
+    def fields(self, arm: str) -> list[str]:
+        return sorted({field for quota in self.study.arms[arm]["quotas"] for field in quota["where"]})
+
+    def see(self, record: dict[str, Any]) -> None:
+        if record["arm"] in self.lines:
+            values = record | slices(record)
+            cell = {field: values.get(field) for field in self.fields(record["arm"])}
+            self.here[record["arm"]][record["id"]] = (record["address"], cell, record["exposures"] != [])
+
+    def replay(self, seed: bytes) -> None:
+        for arm, lines in self.lines.items():
+            here = self.here[arm]
+            for name in sorted(here.keys() - lines.keys()):
+                if not here[name][2]:
+                    self.report.fault(4, "pool.jsonl", f"{name} is in arm {arm}", "candidates, or texts that persist")
+            for name, line in lines.items():
+                self.compare(arm, name, line, here.get(name))
+            self.draw(arm, seed, lines, [cell for name, (_, cell, _) in here.items() if name not in lines])
+
+    def compare(
+        self, arm: str, name: str, line: dict[str, Any], found: tuple[str, dict[str, Any], bool] | None
+    ) -> None:
+        place = f"pool.jsonl, {name}"
+        self.report.expect(4, f"{place} drawn", line["drawn"], found is not None)
+        if found is not None:
+            self.report.expect(4, f"{place} cell", line["cell"], found[1])
+            self.report.expect(4, f"{place} address", line["address"] or found[0], found[0])
+        quotas = [quota["where"] for quota in self.study.arms[arm]["quotas"]]
+        for fields in {tuple(sorted(where)) for where in quotas}:
+            if line["eligible"] and not any(
+                under(line["cell"], where) for where in quotas if tuple(sorted(where)) == fields
+            ):
+                self.report.fault(4, place, "eligible", "not eligible: no quota asks for it")
+        if not line["eligible"] and (line["drawn"] or line["reason"] is None):
+            self.report.fault(4, place, "not eligible, and drawn or without a reason", "a reason")
+
+    def draw(self, arm: str, seed: bytes, lines: dict[str, dict[str, Any]], kept: list[dict[str, Any]]) -> None:
+        quotas = self.study.arms[arm]["quotas"]
+        rooms = [quota["documents"] - sum(under(cell, quota["where"]) for cell in kept) for quota in quotas]
+        left, purpose = self.study.arms[arm]["documents"] - len(kept), f"draw/{arm}".encode() + b"\0"
+        eligible = [name for name, line in lines.items() if line["eligible"]]
+        for name in sorted(eligible, key=lambda name: hmac.digest(seed, purpose + name.encode(), "sha256")):
+            mine = [at for at, quota in enumerate(quotas) if under(lines[name]["cell"], quota["where"])]
+            full = next((at for at in mine if rooms[at] <= 0), None)
+            reason = "the arm is full" if left <= 0 else None
+            if reason is None and full is not None:
+                told = ", ".join(f"{field} {value}" for field, value in sorted(quotas[full]["where"].items()))
+                reason = f"the quota {told} is full"
+            if reason is None:
+                left -= 1
+                for at in mine:
+                    rooms[at] -= 1
+            got = (lines[name]["drawn"], lines[name]["reason"])
+            self.report.expect(4, f"pool.jsonl, {name}", got, (reason is None, reason))
+
+
+def under(cell: dict[str, Any], where: dict[str, Any]) -> bool:
+    return all(cell.get(field) == value for field, value in where.items())
 
 
 def slices(record: dict[str, Any]) -> dict[str, str | None]:
@@ -1179,7 +1273,7 @@ class Scan:
         sent_at = asked.open.pop(entry["attempt"], None) if scanned else entry["sent_at"]
         if scanned and sent_at is None:
             self.report.fault(5, place, f"no sent line for attempt {entry['attempt']} of {doc.id}", "one before it")
-        elif entry["sent_at"] != sent_at:
+        elif entry["sent_at"] not in (None, sent_at):
             self.report.fault(5, place, f"sent at {entry['sent_at']}", f"{sent_at}, as its sent line says")
         self.report.expect(
             5, f"{place} version_asked", entry["version_asked"], self.study.detectors[self.name]["version"]

@@ -11,6 +11,7 @@ import contextlib
 import re
 import secrets
 import shutil
+import string
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
@@ -23,6 +24,8 @@ from penmark.study import Edition, Study
 
 _TAG = re.compile(r"[A-Z][A-Z0-9]{0,15}-[0-9]{4}-Q[1-4]")
 _MARKER = "# This folder is a penmark study; `penmark status` says where it stands.\nstudy: {name}\n"
+_DETECTOR = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}")
+_CARD = Path(__file__).parent.parent / "templates" / "card.yaml"
 _KEPT_OUT = {".gitignore": "private/", ".gitattributes": "* -text"}
 
 
@@ -123,6 +126,23 @@ def _keep_seed(place: Study, tag: str, sha256: str) -> None:
         )
     if source != kept:
         study.write_private(kept, raw)
+
+
+def card(place: Study, name: str, today: date) -> Path:
+    """Write an example card, commented, to be filled in: ``cards/<name>.yaml`` of the study.
+
+    Raises UsageError where there is one, or where ``name`` is no detector's name.
+    """
+    if _DETECTOR.fullmatch(name) is None:
+        raise UsageError(
+            f"{name!r} is not a detector's name", remedy="Write it in lower-case letters, digits, dots and hyphens."
+        )
+    path = place.cards / f"{name}.yaml"
+    if path.exists():
+        raise UsageError("is there already", place=str(path), remedy="Nothing is overwritten: fill that one in.")
+    text = string.Template(study.read(_CARD).decode()).substitute(name=name, today=today.isoformat())
+    study.write(path, text.encode())
+    return path
 
 
 # --- founding ------------------------------------------------------------------------------------------------------

@@ -184,11 +184,16 @@ class Study:
 
 
 def find(folder: Path) -> Study:
-    """The study in ``folder``. Raises UsageError where there is none."""
+    """The study in ``folder``, or in the nearest folder above it. Raises UsageError where there is none."""
     study = Study(folder)
+    if not folder.is_dir():
+        raise UsageError("there is no such folder", place=str(folder), remedy="Look at the name after -C.")
     if not study.marker.is_file():
+        for above in folder.resolve().parents:
+            if Study(above).marker.is_file():
+                return Study(above)
         raise UsageError(
-            "there is no study here (no study.yaml)",
+            "there is no study here, nor above (no study.yaml)",
             place=str(folder),
             remedy="Go to the study's folder, name it with -C DIR, or start one with `penmark init`.",
         )

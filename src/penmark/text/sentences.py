@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
-from penmark.errors import ServiceError
+from penmark.errors import ServiceError, installing
 from penmark.text import alignment, word_list
 
 Verdict = Literal["kept", "changed", "unclear"]
@@ -133,5 +133,5 @@ def _version(name: str) -> str:
 def _missing(name: str) -> ServiceError:
     return ServiceError(
         f"the package {name}, which finds sentences, is not installed",
-        remedy="Install it with `pip install 'penmark[corpus]'` (from a checkout: `pip install '.[corpus]'`).",
+        remedy=f"Install it: {installing('corpus')}",
     )
