@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -61,24 +62,13 @@ def test_the_readme_opens_with_the_two_commands() -> None:
     assert "make test" in first_screen
 
 
-CARD = """\
-name: wordy
-title: W
-vendor: W
-homepage: none
-ask: {by: plugin, plugin: wordy}
-answer: {score: /score, version: /version}
-scale: {meaning: length, direction: ai, low: "0", high: "1"}
-boundary: {kind: boundary, operator: ">=", value: "0.5", source: s, date: "2026-11-30"}
-display: document
-terms: {where: none, results_may_be_published: "yes"}
-facts_as_of: "2026-11-30"
-"""
+CARD = (re.search(r"```yaml\n# cards/wordy.yaml\n(.*?)```", README, re.DOTALL) or [""])[1]
+"""The whole card of the README."""
 
 
 def test_the_detector_in_ten_lines_is_a_detector(tmp_path: Path) -> None:
     code = re.search(r"```python\n# wordy.py\n(.*?)```", README, re.DOTALL)
-    entry = re.search(r"```toml\n# pyproject.toml\n(.*?)```", README, re.DOTALL)
+    entry = re.search(r"```toml\n# pyproject.toml[^\n]*\n(.*?)```", README, re.DOTALL)
     check = re.search(r"`(from penmark.testing import check_detector; .*)`", README)
     assert code is not None
     assert entry is not None
@@ -90,7 +80,11 @@ def test_the_detector_in_ten_lines_is_a_detector(tmp_path: Path) -> None:
     info = tmp_path / "wordy-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: wordy\nVersion: 1\n", encoding="utf-8")
-    name, target = re.findall(r'^(\w+) = "(.+)"$', entry[1], re.MULTILINE)[0]
+    project = tomllib.loads(entry[1])
+    [(name, target)] = project["project"]["entry-points"]["penmark.detectors"].items()
+    assert (project["project"]["name"], project["project"]["version"]) == ("wordy", "1")
+    assert project["tool"]["setuptools"]["py-modules"] == ["wordy"]
+    assert project["build-system"]["build-backend"] == "setuptools.build_meta"
     (info / "entry_points.txt").write_text(f"[penmark.detectors]\n{name} = {target}\n", encoding="utf-8")
     script = (
         "import sys; from penmark import plugins;"

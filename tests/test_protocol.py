@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -496,3 +497,13 @@ def test_quarters() -> None:
 
 def test_rules_print_as_the_tables_show_them() -> None:
     assert str(Rule(kind="boundary", operator=">", value="40", source="s", date="2026-11-30")) == "> 40"
+
+
+def test_the_small_template_explains_what_the_full_one_explains() -> None:
+    """A beginner takes the small one: every comment at a line of the full one stands there too, but for two of sizes."""
+    full, small = (
+        re.findall(r"\S +(# .*)$", protocol.template(name).text, re.MULTILINE) for name in protocol.TEMPLATES
+    )
+    assert len(full) > 30
+    missing = [comment for comment in full if comment not in small]
+    assert missing == ["# every model in every style alike; name the models here as under generation"]

@@ -14,6 +14,7 @@ from tests.acting import install
 from tests.volunteers import collected, promised, published, refused, run, session, withheld
 
 from penmark import canon, signing, study
+from penmark.scan import lane
 
 SECRET = (
     "Seventeen lanterns hung above the quay, and nobody would say who had lit them. “Not me,” said the harbour master; "
@@ -91,6 +92,7 @@ def test_nothing_depends_on_the_length_or_the_wording_of_a_withheld_text(tmp_pat
     monkeypatch.setattr("secrets.token_bytes", lambda size: bytes(size))
     key = signing.new_key()
     monkeypatch.setattr(signing, "new_key", lambda: key)
+    monkeypatch.setattr(lane, "QUICK", 0.0)  # groups of one, so that a journal's lines do not follow the machine's pace
     texts = (("Short.", "Brief."), (SECRET * 5, "As an AI language model I cannot, \u200b <b>no</b> " * 40))
     made = []
     for number, (one, other) in enumerate(texts):

@@ -216,6 +216,38 @@ def test_a_disk_that_refuses_leaves_nothing_half_written(tmp_path: Path, monkeyp
     assert not (tmp_path / "s").exists()
 
 
+# --- a card --------------------------------------------------------------------------------------------------------
+
+
+def test_an_example_card_is_written_to_be_filled_in(run: Run, tmp_path: Path) -> None:
+    place, edition = _started(tmp_path)
+    _decide(edition)
+    code, out, _ = run("-C", tmp_path, "init", "--card", "mine")
+    path = place.cards / "mine.yaml"
+    assert code == 0
+    assert out.startswith(f"wrote {path}\n")
+    assert cards.load(path).name == "mine"
+    text = edition.protocol_yaml.read_text()
+    line = "  - {name: mine, card: mine, surface: web, tier: standard, payer: us, relation: none}\n"
+    edition.protocol_yaml.write_text(text.replace("nominations:", f"{line}nominations:"))
+    code, out, _ = run("-C", tmp_path, "status")
+    assert code == 1
+    open_ones = [n for n, written in enumerate(path.read_text().splitlines(), 1) if re.match("[^#]*<[^>]+>", written)]
+    assert [int(n) for n in re.findall(r"cards/mine.yaml:(\d+): still says <", out)] == open_ones
+    assert len(open_ones) == 5
+    path.write_text(re.sub("<([^<>]+)>", r"\1", path.read_text()))
+    assert run("-C", tmp_path, "status")[0] == 0
+    code, _, err = run("-C", tmp_path, "init", "--card", "mine")
+    assert code == 2
+    assert f"{path}: is there already" in err
+    code, _, err = run("-C", tmp_path, "init", "--card", "Mine!")
+    assert code == 2
+    assert "is not a detector's name" in err
+    assert json.loads(run("-C", tmp_path, "init", "--card", "other", "--json")[1]) == {
+        "wrote": [str(place.cards / "other.yaml")]
+    }
+
+
 # --- the next edition ----------------------------------------------------------------------------------------------
 
 

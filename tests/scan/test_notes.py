@@ -32,7 +32,8 @@ def test_a_line_that_a_crash_cut_is_passed_over(tmp_path: Path, cut: int) -> Non
         made.close()
         if number == 1:
             path.write_bytes(path.read_bytes()[:-cut])
-    assert set(notes.noted(path)) == {("0", 1), ("2", 1)}
+    whole = {("1", 1)} if cut == 1 else set()  # of which only the end of the line is gone
+    assert set(notes.noted(path)) == {("0", 1), ("2", 1)} | whole
 
 
 def test_an_exchange_keeps_what_a_search_for_faults_needs(tmp_path: Path) -> None:

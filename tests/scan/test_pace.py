@@ -68,13 +68,20 @@ def test_places_that_were_taken_count_until_the_requests_leave_or_are_given_back
 def test_requests_that_were_held_up_do_not_all_leave_at_once() -> None:
     clock, times = Clock(), []
     pace = Pace(Limit(requests=10, seconds=1), clock)
-    for _ in range(40):  # the places are taken in good time, and the requests leave much later
-        while pace.free() == 0:
-            clock.now += 0.05
-        pace.take()
+    for _ in range(4):  # the places are taken in good time, and the requests leave much later, all at once
+        while pace.free() > 0:
+            pace.take()
+            times.append(0.0)
+        clock.now += 0.3
     clock.now += 30
-    for _ in range(40):
+    count = len(times)
+    assert count == 8
+    times = []
+    for _ in range(count):
         assert pace.turn(clock.wait, taken=True)
+        times.append(clock.now)
+    for _ in range(30):
+        assert pace.turn(clock.wait)
         times.append(clock.now)
     assert most(times, 1) <= 10
 

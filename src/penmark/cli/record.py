@@ -71,14 +71,13 @@ def run(
     files = file or []
     typed = (second, settle, screenshots)
     _check(files, sheet, typed, maps is not None, mapping_file is not None)
-    place = study.find(Path(ctx.obj))
-    edition = place.edition()
+    edition = (place := study.find(Path(ctx.obj))).edition()
     if sheet is not None:
         _sheets(place, edition, detector, sheet, as_json)
-        return
-    fields = mapping.load(mapping_file) if mapping_file is not None else mapping.parse(maps) if maps else None
-    wanted = Import(detector, fields, None, by, *typed, retrospective, as_displayed, elsewhere)
-    _files(place, edition, list(zip(files, _arms(arm or [], len(files)), strict=True)), wanted, as_json)
+    else:
+        fields = mapping.load(mapping_file) if mapping_file is not None else mapping.parse(maps) if maps else None
+        wanted = Import(detector, fields, None, by, *typed, retrospective, as_displayed, elsewhere)
+        _files(place, edition, list(zip(files, _arms(arm or [], len(files)), strict=True)), wanted, as_json)
 
 
 def _files(place: Study, edition: Edition, files: list[tuple[Path, str | None]], wanted: Import, as_json: bool) -> None:

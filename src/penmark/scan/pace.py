@@ -96,9 +96,12 @@ class Pace:
             return 0
         if not self.limited:
             return NO_LIMIT
+        self._fill(now)
+        return min(int(self._tokens + _TRIFLE), self._most - self._lately(now) - self._taken)
+
+    def _fill(self, now: float) -> None:
         self._tokens = min(self._room, self._tokens + (now - self._filled) * self._rate)
         self._filled = now
-        return min(int(self._tokens + _TRIFLE), self._most - self._lately(now) - self._taken)
 
     def _lately(self, now: float) -> int:
         """How many requests left in the span that ends now."""
@@ -123,6 +126,7 @@ class Pace:
     def _delay(self, now: float) -> float:
         waits = [self._closed - now]
         if self.limited:
+            self._fill(now)
             waits.append((1 - self._tokens) / self._rate)
             if self._lately(now) >= self._most:
                 waits.append(self._left[0] + self._span - now)

@@ -1102,6 +1102,7 @@ class Pool:
 
 
 def under(cell: dict[str, Any], where: dict[str, Any]) -> bool:
+    """Whether a candidate falls under a quota."""
     return all(cell.get(field) == value for field, value in where.items())
 
 

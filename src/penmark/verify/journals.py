@@ -105,7 +105,11 @@ def _asked(place: str, one: journal.Journal, version: str | None, found: Found) 
         remedy = "The version that is asked for is promised."
         found.failed(f"{place}:{line}", f"asked for version {said}", f"version {version}", remedy)
     scanned = one.readings.lazy().filter(pl.col("origin") == "scan").select("document", "attempt", "sent_at", "line")
-    sent = one.sent.lazy().select("document", "attempt", "at").unique(["document", "attempt"], keep="first")
+    sent = (
+        one.sent.lazy()
+        .select("document", "attempt", "at")
+        .unique(["document", "attempt"], keep="last", maintain_order=True)
+    )
     both = scanned.join(sent, on=["document", "attempt"], how="inner", maintain_order="left")
     for line, said, at in (
         both.filter(pl.col("sent_at") != pl.col("at")).select("line", "sent_at", "at").collect().iter_rows()
