@@ -422,7 +422,15 @@ def terminal(forger: Forger) -> None:
     forger.write("\x1b]0;x\x07", b"")
 
 
-@pytest.mark.parametrize("act", [no_files, only_sums, nothing_but_names, terminal], ids=lambda f: f.__name__)
+def test_a_folder_without_files_is_no_bundle(forger: Forger, capsys: pytest.CaptureFixture[str]) -> None:
+    no_files(forger)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["verify", str(forger.root)])
+    assert ended.value.code == 2
+    assert str(forger.root) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("act", [only_sums, nothing_but_names, terminal], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("form", [[], ["--json"]], ids=["words", "json"])
 def test_the_command_says_place_fact_and_remedy(
     forger: Forger, act: Callable[[Forger], None], form: list[str], capsys: pytest.CaptureFixture[str]
