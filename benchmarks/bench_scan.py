@@ -78,7 +78,7 @@ def main() -> None:
         _told("rate / what can be reached", scan.rate / goal, 0.95, least=True)
         cpu = (scan.cpu / scan.documents) / (bare.cpu / bare.documents)
         _told("CPU an answer / the bare client's", cpu, 2.0, least=False)
-        print(f"  memory {scan.early:.0f} MiB after a fifth, {scan.late:.0f} MiB at the end")
+        print(f"  memory {scan.early:.0f} MiB after a fifth, {scan.late:.0f} MiB near the end")
     with tempfile.TemporaryDirectory() as folder, _elsewhere() as (url, key):
         os.environ["GPTZERO_API_KEY"] = key
         place, texts = _study(Path(folder) / "study", url, READINGS + LEFT)

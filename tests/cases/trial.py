@@ -46,7 +46,7 @@ ATTESTED = {
 KINDS = {"human": ["archive", "attested"], "ai": ["generated"], "mixed": ["edited"]}
 
 SAYS = """
-import json, os, signal
+import json, os, signal, time
 from penmark.errors import ServiceError
 from penmark.plugins import Answer, Declined
 
@@ -63,7 +63,9 @@ class Says:
             os.write(handle, (json.dumps(text) + "\\n").encode())
             os.close(handle)
             with open(self.log, "rb") as asked:
-                if len(asked.readlines()) == self.interrupt: os.kill(os.getpid(), signal.SIGINT)
+                if len(asked.readlines()) == self.interrupt:
+                    os.kill(os.getpid(), signal.SIGINT)
+                    time.sleep(0.3)  # until the signal has been taken in
         parts = text.rstrip("\\n").rpartition("\\n")[2].split(" || ")
         turn = self.seen[text] = self.seen.get(text, -1) + 1
         said = parts[min(turn, len(parts) - 1)]

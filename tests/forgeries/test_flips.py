@@ -20,19 +20,20 @@ PARTS = 8
 SAMPLED = 104
 """Places in all, in CI."""
 SEED = 20240611
-HELD = (
-    "protocol.json",
-    "protocol.yaml",
-    "manifest.jsonl",
-    "screening.csv",
-    "seed.json",
-    "salts.jsonl",
-    "report/index.html",
-)
+HELD = ("protocol.json", "protocol.yaml", "manifest.jsonl", "screening.csv", "seed.json", "salts.jsonl")
 HELD_FOLDERS = ("detectors/", "seals/", "journal/", "evidence/", "tables/", "texts/")
 """Where a flip is noticed by another check than the sums."""
-PROSE = ("CHANGES.md", "CITATION.cff", "LICENSE", "README.md", "croissant.json", "datapackage.json", "verify.py")
-"""Where it need not be: words for people and catalogues (docs/threats.md). Two of them are held in part."""
+PROSE = (
+    "CHANGES.md",
+    "CITATION.cff",
+    "LICENSE",
+    "README.md",
+    "croissant.json",
+    "datapackage.json",
+    "report/index.html",
+    "verify.py",
+)
+"""Where it need not be: words for people and catalogues (docs/threats.md). Three of them are held in part, by check 8."""
 LOOSE = ("amendments/", "deviations.jsonl")
 """What no seal holds: most of it is quoted by the page, some of it is noticed by form alone."""
 LAST = ("sealed_at", "software")

@@ -287,7 +287,7 @@ def test_one_figure_is_said_once(small: ModuleType, tmp_path: Path) -> None:
     assert "called 100.00 % of the texts AI" in text
     assert "between 100.00" not in text
     assert "Answers dated 2026-11-02 ." in text
-    assert "2026-11-02 , last at 17:45 UTC" in text
+    assert "2026-11-02 last at 17:45 UTC" in text
     assert "2026-11-02 to 2026-11-02" not in text
     assert "2026-11-02 to 2026-11-04" in _text(small.write(tmp_path / "two days"))
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from penmark import cards
 from penmark.doubles import VENDORS, placed
 from penmark.errors import UsageError
-from penmark.records import Card
-from penmark.scan.purse import ALL, TEXTS, Account, affordable, purse, tariff, told
+from penmark.records import Card, Price
+from penmark.scan.purse import ALL, TEXTS, Account, affordable, price, purse, tariff, told
 
 AMOUNTS = st.integers(0, 40).map(lambda n: Decimal(n) / 4)
 CALLS = st.lists(st.tuples(st.sampled_from("ab"), AMOUNTS, st.sampled_from(["yes", "maybe", "no", None])), max_size=40)
@@ -60,15 +60,19 @@ def test_one_budget_holds_those_that_have_none_of_their_own() -> None:
     assert money.reserve("a", Decimal(2))
     assert not money.reserve("b", Decimal(2))
     assert money.reserve("c", Decimal(9))
-    affordable(money, {"a": Decimal(5), "b": Decimal(5), "c": Decimal(99)})
+    affordable(money, "abc", lambda name: Decimal(99))
     with pytest.raises(UsageError, match="this costs money: b up to 5 USD"):
-        affordable(
-            purse({"a": "USD", "b": "USD"}, {"a": Decimal(1)}, ["a", "b"]), {"a": Decimal(5), "b": Decimal("5.00")}
-        )
+        affordable(purse({"a": "USD", "b": "USD"}, {"a": Decimal(1)}, ["a", "b"]), "ab", lambda name: Decimal("5.00"))
 
 
 def test_what_is_left_to_ask_and_costs_nothing_needs_no_budget() -> None:
-    affordable(purse({"a": "USD"}, {}, ["a"]), {})
+    affordable(purse({"a": "USD"}, {}, ["a"]), [], lambda name: Decimal(1))
+
+
+def test_words_are_counted_in_the_way_that_counts_more() -> None:
+    each = Price(amount="1", currency="words", per=1, unit="words", rounding="up")
+    assert price(each, "one two — three & four") == 6
+    assert price(each, "one—two—three") == 3
 
 
 def card(name: str, url: str | None = None) -> Card:

@@ -227,7 +227,6 @@ def test_retry_after_holds_back_every_request(tmp_path: Path) -> None:
         [ended] = place.scan(limits=ready.Limits(connections={"gptzero": 1}))
     assert ended.counts["answered"] == 12
     gaps = [after - before for (before, _), (after, _) in itertools.pairwise(times)]
-    assert sum(gap >= 0.38 for gap in gaps) == 1
     assert gaps[3] >= 0.38
 
 
@@ -243,31 +242,31 @@ def test_a_vendor_that_wants_a_day_of_rest_is_left_to_the_next_scan(tmp_path: Pa
         assert {row["attempt"] for row in place.readings("sapling").values()} == {1}
 
 
-def test_a_slow_vendor_holds_up_nobody(tmp_path: Path) -> None:
-    slow = {"behaviours": [Behaviour("slow", times=None, seconds=30)]}
-    with vendors(tmp_path, TEXTS, {"gptzero": slow, "sapling": {}}, others=[detector("coin")]) as place:
-        terms: dict[str, Any] = {"budgets": {"gptzero": Decimal(10**6), "sapling": Decimal(10**6)}}
-        with opening.opened(place.study, place.edition, [], **terms) as scan:
-            done: dict[str, int] = {}
+@pytest.mark.parametrize("dead", [False, True], ids=["slow", "dead"])
+def test_a_slow_or_dead_vendor_holds_up_nobody(tmp_path: Path, dead: bool) -> None:
+    slow = {"behaviours": [Behaviour("slow", times=None, seconds=60)]}
+    hasty = ("    price:", "    timeout: 1\n    price:")
+    nowhere = ("http://127.0.0.1:", "http://127.0.0.1:1/at/")  # nobody listens there
+    change = {"gptzero": nowhere if dead else hasty}
+    names: dict[str, dict[str, Any]] = {"gptzero": slow, "sapling": {}}
+    with vendors(tmp_path, TEXTS, names, others=[detector("coin")], change=change, attempts=1) as place:
+        ended: list[str] = []
 
-            def tell(lane: Any, part: Any) -> None:
-                done[part.detector.name] = lane.tally.answered
-                if done.get("sapling") == done.get("coin") == 12:
-                    place.doubles["gptzero"].vendor.url = ""
-                    scan.stop()
-                    threading.Thread(target=closing).start()
+        def tell(lane: Any, part: Any) -> None:
+            if lane.tally.ended is not None:
+                ended.append(part.detector.name)
 
-            def closing() -> None:
-                for bird in scan._canaries.values():
-                    bird.close()
-
-            ended = {each.detector: each for each in scan.run(tell)}
-        assert {name: each.counts["answered"] for name, each in ended.items()} == {
+        budgets = {"gptzero": Decimal(10**6), "sapling": Decimal(10**6)}
+        with opening.opened(place.study, place.edition, [], budgets=budgets, pause=lambda failures: 0.0) as scan:
+            told = {each.detector: each for each in scan.run(tell)}
+        assert {name: each.counts["answered"] for name, each in told.items()} == {
             "coin": 12,
             "gptzero": 0,
             "sapling": 12,
         }
-        assert ended["gptzero"].counts["to_ask"] == 12
+        assert dead or ended[-1] == "gptzero", "the others did not wait for it"
+        assert (told["gptzero"].counts["failed"], told["gptzero"].counts["to_ask"]) == (3, 9)
+        assert ("no connection" if dead else "no answer in time") in str(told["gptzero"].tally.error)
 
 
 @pytest.mark.parametrize("policy", ["stop", "split"])
@@ -373,6 +372,16 @@ def test_one_budget_for_all_holds_for_all_together(tmp_path: Path) -> None:
             purse.purse({"copyleaks": "credits", "winston": "credits"}, {ALL: Decimal(1)}, ["copyleaks", "winston"])
 
 
+def test_a_budget_holds_however_the_vendor_counts_words(tmp_path: Path) -> None:
+    texts = {f"{number}": text(number).replace(" of ", " — & - ") for number in range(8)}
+    with vendors(tmp_path, texts, {"winston": {}}) as place:
+        [ended] = place.scan(budgets={"winston": Decimal(900)})
+        assert 0 < ended.counts["answered"] < 8
+        assert 700 < place.doubles["winston"].ledger.charged <= 900
+        assert ended.account is not None
+        assert ended.account.due == place.doubles["winston"].ledger.charged
+
+
 def test_what_was_paid_is_known_to_the_next_scan(tmp_path: Path) -> None:
     with vendors(tmp_path, TEXTS, {"winston": {}}) as place:
         place.scan()
@@ -457,4 +466,4 @@ def test_a_vendors_limit_is_kept(tmp_path: Path) -> None:
         limits = ready.Limits(paces={"gptzero": Pace(requests=100, seconds=1)})
         [ended] = place.scan(limits=limits)
         assert ended.counts["answered"] == 120
-        assert place.journal("gptzero").retries.height <= 2, "a request or two may be held up on their way"
+        assert place.journal("gptzero").retries.height < 12, "a few requests may be held up on their way"

@@ -81,7 +81,8 @@ class Progress:
         last, at = self._told[name]
         step = now.done * (100 if self._as_json else 10) // max(1, now.documents)
         since = time.monotonic() - at
-        enough = step > last if self._as_json else since > PAUSE and (step > last or since > LONG)
+        going = now.done < now.documents  # the last document is told at the end, once
+        enough = step > last if self._as_json else going and since > PAUSE and (step > last or since > LONG)
         if enough or ended:
             self._told[name] = step, time.monotonic()
         return enough or ended

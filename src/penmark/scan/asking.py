@@ -11,6 +11,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 
 from penmark import evidence, reading
@@ -41,11 +42,12 @@ class Item(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A text whose ``sent`` line is on the disk."""
+    """A text whose ``sent`` line is on the disk. ``price``: what is set aside for it."""
 
     item: Item
     pair: Asked
     text: str
+    price: Decimal = Decimal(0)
 
 
 class Outcome(NamedTuple):

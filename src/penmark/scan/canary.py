@@ -14,7 +14,6 @@ from pathlib import Path
 import polars as pl
 
 from penmark import evidence, journal
-from penmark.cards import requests
 from penmark.errors import PenmarkError
 from penmark.frozen import Ground
 from penmark.scan.asking import Asking, Item
@@ -23,10 +22,10 @@ from penmark.scan.lane import Files, Lane, started
 from penmark.scan.plan import Part
 from penmark.scan.practising import FIRST_PREV, Practice, runs
 from penmark.scan.purse import MAYBE, Purse
+from penmark.scan.purse import price as of_text
 from penmark.scan.settling import Promised
 from penmark.scan.work import Money
 from penmark.study import Edition
-from penmark.text import words
 
 TEXT = "ferry"
 TIMES = 2
@@ -68,7 +67,7 @@ class Canary:
                     Files(writer, evidence.Writer(path.parent, name)),
                     pause=self._pause,
                     clock=self._clock,
-                    money=Money(self._purse, lambda _: price(self._part)) if terms.priced else None,
+                    money=Money(self._purse, lambda _, text: price(self._part)) if terms.priced else None,
                 )
                 self._lane.run(iter([Item(0)]), stop)
         except PenmarkError as error:
@@ -94,8 +93,7 @@ def file(edition: Edition, detector: str) -> Path:
 
 def price(part: Part) -> Decimal:
     """What it costs, each time."""
-    text = Practice(1, TEXT).text(0)
-    return Decimal(0) if part.tariff is None else requests.price(part.tariff, words(text), len(text))
+    return Decimal(0) if part.tariff is None else of_text(part.tariff, Practice(1, TEXT).text(0))
 
 
 def spent(edition: Edition, part: Part) -> tuple[Decimal, Decimal]:

@@ -144,6 +144,7 @@ class Lane:
             self._flush()
         except PenmarkError as error:
             self._end(reading.reason(error.faults[0].fact), error)
+            self._work.give_back(questions)  # their lines were cut back
             questions = []
         self._crew.give(questions)
         self._crew.go_on()
@@ -246,7 +247,7 @@ class Lane:
         if done.judged is not None:
             self._count(done.judged, outcome.question.pair.document)
         if done.charged is not None:
-            self._work.settle(outcome.question.item, done.charged)
+            self._work.settle(outcome.question, done.charged)
         trouble = self._troubles.saw(outcome, done)
         if (trouble := done.ends or trouble) is not None:
             self._end(reading.reason(trouble.faults[0].fact), trouble)

@@ -145,9 +145,9 @@ class _Opening:
         made = purses.purse(currencies, self.terms.budgets, known)
         for name, part in priced.items():
             sure, maybe = canary.spent(self.edition, part)
-            made.accounts[name].sure = self.plan.cost(part, part.standing.sure) + sure
-            made.accounts[name].maybe = self.plan.cost(part, part.standing.maybe) + maybe
-        purses.affordable(made, {name: cost(self.plan, priced[name]) for name in left if name in priced})
+            made.accounts[name].sure = self.plan.behind(part, part.standing.sure) + sure
+            made.accounts[name].maybe = self.plan.behind(part, part.standing.maybe) + maybe
+        purses.affordable(made, [n for n in left if n in priced], lambda name: cost(self.plan, priced[name]))
         return made
 
     def _asking(self, detector: Detector, sealed: SealedCard) -> Asking:
@@ -191,7 +191,9 @@ class _Opening:
             files,
             pause=self.terms.pause,
             clock=self.clock,
-            money=None if part.tariff is None else Money(purse, lambda position: self.plan.price(part, position)),
+            money=None
+            if part.tariff is None
+            else Money(purse, lambda position, text: self.plan.price(part, position, text)),
             patience=patience,
         )
         for _, line in answered:
@@ -215,8 +217,7 @@ class _Opening:
 
 def cost(made: Plan, part: Part) -> Decimal:
     """What all that is left to ask of a detector costs, each text asked about once, and the canary."""
-    left = made.left(part)
-    return made.cost(part, left) + canary.price(part) * (canary.TIMES if left else 0)
+    return made.ahead(part) + canary.price(part) * (canary.TIMES if made.left(part) else 0)
 
 
 def _outside(ground: Ground) -> UsageError:

@@ -18,9 +18,8 @@ from typing import NamedTuple
 import polars as pl
 
 from penmark import canon, cards, evidence, journal
-from penmark.cards import requests
 from penmark.errors import PenmarkError, UsageError
-from penmark.records import Card, Detector, Price, Protocol, SealedCard
+from penmark.records import Card, Detector, Protocol, SealedCard
 from penmark.scan import opening, plan, ready
 from penmark.scan import purse as purses
 from penmark.scan.asking import Asking, Item
@@ -33,7 +32,6 @@ from penmark.scan.ready import Limits
 from penmark.scan.settling import Promised
 from penmark.scan.work import Money
 from penmark.study import Edition, Study
-from penmark.text import words
 
 FOREVER = "9999-12-31"
 
@@ -99,7 +97,7 @@ def _read(
     with journal.Writer(edition.pilot / f"{name}.jsonl", FIRST_PREV) as writer:
         digest = canon.sha256(cards.canonical(sealed))
         writer.append(started(name, sealed, digest, "1/1", clock.now()))
-        money = None if tariff is None else Money(purse, lambda position: _price(tariff, texts.text(position)))
+        money = None if tariff is None else Money(purse, lambda position, text: purses.price(tariff, text))
         files = Files(writer, evidence.Writer(edition.pilot, name))
         lane = Lane(terms, asking, texts, files, pause=opening.pause, clock=clock, money=money)
         lane.run(iter([Item(position) for position in range(len(texts))]), stop)
@@ -113,12 +111,10 @@ def _purse(promised: Protocol, asked: Mapping[str, Card], budgets: Mapping[str, 
         {name: tariff.currency for name, tariff in tariffs.items()}, budgets, (d.name for d in promised.detectors)
     )
     every = [texts.text(position) for position in range(len(texts))]
-    purses.affordable(made, {name: sum((_price(t, text) for text in every), Decimal(0)) for name, t in tariffs.items()})
+    purses.affordable(
+        made, tariffs, lambda name: sum((purses.price(tariffs[name], text) for text in every), Decimal(0))
+    )
     return made
-
-
-def _price(tariff: Price, text: str) -> Decimal:
-    return requests.price(tariff, words(text), len(text))
 
 
 def _called(detector: str, document: str) -> str:

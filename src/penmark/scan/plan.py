@@ -115,12 +115,29 @@ class Plan:
         """The positions of the documents that are to be asked about."""
         return [item.position for item in self.items(part) if item.skip is None]
 
-    def price(self, part: Part, position: int) -> Decimal:
-        """What a document costs, rounded as the vendor does it; 0 where it costs nothing."""
-        return Decimal(0) if part.tariff is None else requests.price(part.tariff, *self.sizes.of(position))
+    def price(self, part: Part, position: int, text: str | None = None) -> Decimal:
+        """What a document costs, rounded as the vendor does it; 0 where it costs nothing.
 
-    def cost(self, part: Part, positions: Iterable[int]) -> Decimal:
-        """What these documents cost together."""
+        Words as the manifest counts them, or where the ``text`` is in hand, as white space parts them, if those are more:
+        how a vendor counts them nobody knows.
+        """
+        if part.tariff is None:
+            return Decimal(0)
+        words, characters = self.sizes.of(position)
+        if text is not None:
+            words, characters = max(words, len(text.split())), max(characters, len(text))
+        return requests.price(part.tariff, words, characters)
+
+    def ahead(self, part: Part) -> Decimal:
+        """What all that is left to ask costs, each text asked about once."""
+        total = Decimal(0)
+        with contextlib.closing(Texts(self.place, self.documents)) as texts:
+            for position in self.left(part) if part.tariff is not None else ():
+                total += self.price(part, position, texts.text(position))
+        return total
+
+    def behind(self, part: Part, positions: Iterable[int]) -> Decimal:
+        """What these documents, which were asked about, cost together."""
         if (tariff := part.tariff) is None:
             return Decimal(0)
         sizes = Counter(map(self.sizes.of, positions))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
@@ -16,6 +16,7 @@ from typing import Literal
 from penmark.cards import requests
 from penmark.errors import UsageError, did_you_mean
 from penmark.records import Card, Price
+from penmark.text import words
 
 MAYBE = "; may have been charged"
 """How the reason of an attempt ends that failed, and may have been charged all the same."""
@@ -126,20 +127,25 @@ def unit(detector: str, currency: str) -> str:
     return currency if _MONEY.fullmatch(currency) else f"{currency} of {detector}"
 
 
-def affordable(purse: Purse, costs: Mapping[str, Decimal]) -> None:
-    """Raises UsageError where something costs and nobody said how much it may be. ``costs``: of what is left, by detector."""
-    bare = [
-        name
-        for name, account in purse.accounts.items()
-        if name in costs and account.limit is None and (purse.whole is None or account.unit != purse.unit)
-    ]
+def affordable(purse: Purse, wanted: Iterable[str], cost: Callable[[str], Decimal]) -> None:
+    """Raises UsageError where one of ``wanted`` costs something and nobody said how much it may. ``cost``: of what is left."""
+    bare = {
+        name: cost(name)
+        for name in wanted
+        if purse.accounts[name].limit is None and (purse.whole is None or purse.accounts[name].unit != purse.unit)
+    }
     if bare:
-        prices = ", ".join(f"{name} up to {costs[name].normalize():f} {purse.accounts[name].currency}" for name in bare)
-        options = " ".join(f"--budget {name}={costs[name].normalize():f}" for name in bare)
+        prices = ", ".join(f"{name} up to {bare[name].normalize():f} {purse.accounts[name].currency}" for name in bare)
+        options = " ".join(f"--budget {name}={bare[name].normalize():f}" for name in bare)
         raise UsageError(
             f"this costs money: {prices}",
             remedy=f"See what: `penmark scan --plan`. Then say how much it may be: {options}",
         )
+
+
+def price(tariff: Price, text: str) -> Decimal:
+    """What a text that is in no manifest costs; of two ways to count words that which counts more."""
+    return requests.price(tariff, max(words(text), len(text.split())), len(text))
 
 
 def told(account: Account) -> str:

@@ -70,7 +70,7 @@ def settled(
         return _unanswered(promised, outcome, said, at, stopping)
     if isinstance(said, str):
         return _failed(outcome, said, at, "maybe" if promised.priced else "no")
-    item, pair, text = outcome.question
+    item, pair, text, _ = outcome.question
     kept = None
     if said.body is None:
         # No echo to read a version from: it is the plugin's own word.
@@ -98,7 +98,7 @@ def not_sent(question: Question, at: str) -> dict[str, Any]:
 
 
 def _unanswered(promised: Promised, outcome: Outcome, said: UnansweredError, at: str, stopping: bool) -> Settled:
-    item, pair, _ = outcome.question
+    item, pair, _, _ = outcome.question
     fault = said.faults[0]
     if isinstance(said, UnsentError):
         return Settled(line=not_sent(outcome.question, at), charged="no")

@@ -31,10 +31,10 @@ SKIPS = 1000
 
 @dataclass(frozen=True)
 class Money:
-    """The purse, and what a document costs, by position."""
+    """The purse, and what a document costs, by position and text."""
 
     purse: Purse
-    price: Callable[[int], Decimal]
+    price: Callable[[int, str], Decimal]
 
 
 class Ends(NamedTuple):
@@ -102,38 +102,35 @@ class Work:
                 continue
             at = at or self._clock.now()
             ends = self._open(at)
-            permitted = ends is None and (item.job is not None or permits > 0)
-            if permitted and not self._paid(item):
-                permitted, self._short = False, True
-                ends = None if waiting or taken.questions else self._broke(item)
-            if not permitted:
+            if ends is not None or (item.job is None and permits <= 0):
                 self._held.append(item)
                 taken = taken._replace(ends=ends)
                 break
             try:
-                taken.questions.append(self._question(item, at))
+                question = self._question(item, at)
             except PenmarkError as error:
-                self.refund(item)
                 taken = taken._replace(ends=Ends(reading.reason(error.faults[0].fact), error))
                 break
+            if not self._paid(question):
+                self._held.append(item)
+                self._short = True
+                taken = taken._replace(ends=None if waiting or taken.questions else self._broke(question))
+                break
+            taken.questions.append(question)
             permits -= item.job is None
         self._cut = len(taken.skipped) >= SKIPS
         self._pace.take(sum(question.item.job is None for question in taken.questions))
         return taken
 
-    def settle(self, item: Item, charged: Literal["yes", "maybe", "no"]) -> None:
+    def settle(self, question: Question, charged: Literal["yes", "maybe", "no"]) -> None:
         """Its call has ended, and may have cost something."""
         if self._money is not None:
-            self._money.purse.settle(self._promised.detector, self._money.price(item.position), charged)
-
-    def refund(self, item: Item) -> None:
-        """It was not asked after all."""
-        self.settle(item, "no" if item.job is None else "maybe")
+            self._money.purse.settle(self._promised.detector, question.price, charged)
 
     def give_back(self, questions: list[Question]) -> None:
         """They were not asked after all."""
         for question in questions:
-            self.refund(question.item)
+            self.settle(question, "no" if question.item.job is None else "maybe")
         self._pace.give_back(sum(question.item.job is None for question in questions))
 
     def _pick(self) -> Item | None:
@@ -164,26 +161,26 @@ class Work:
         sent_at = at if item.job is None else item.sent_at
         address = self._material.address(item.position)
         pair = Asked(name, address, item.attempt, "scan", sent_at, self._promised.version_asked)
-        return Question(item, pair, text)
+        price = Decimal(0) if self._money is None else self._money.price(item.position, text)
+        return Question(item, pair, text, price)
 
     # --- money ---
 
-    def _paid(self, item: Item) -> bool:
+    def _paid(self, question: Question) -> bool:
         """Set the price aside; False where there is no money."""
         if self._money is None:
             return True
-        name, price = self._promised.detector, self._money.price(item.position)
+        purse, name, item = self._money.purse, self._promised.detector, question.item
         if item.job is None:
-            return self._money.purse.reserve(name, price)
+            return purse.reserve(name, question.price)
         if item.rounds == 0:  # of a scan before
-            self._money.purse.known(name, price)
+            purse.known(name, question.price)
         return True
 
-    def _broke(self, item: Item) -> Ends:
+    def _broke(self, question: Question) -> Ends:
         assert self._money is not None
         account = self._money.purse.accounts[self._promised.detector]
-        price = self._money.price(item.position)
         return Ends(
             f"the budget does not suffice: up to {account.due.normalize():f} {account.currency} are due, "
-            f"and the next text costs {price.normalize():f}"
+            f"and the next text costs {question.price.normalize():f}"
         )
