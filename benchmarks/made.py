@@ -225,6 +225,7 @@ class _Scan:
         self._name, self._prev, self._recorded, self._keeps = name, first_prev, recorded, keeps
         self._chance = random.Random(name)
         self._second = 0
+        self._sent: dict[str, str] = {}
         self._add("start", card_sha256=card, detector=name, plugin=None, shard="1/1", software="made up")
 
     def run(self, order: list[dict[str, Any]]) -> None:
@@ -285,7 +286,7 @@ class _Scan:
             read_by="an assistant" if self._recorded else None,
             reason=reason,
             score=said,
-            sent_at=None if self._recorded else at,
+            sent_at=self._sent.get(row["id"]),
             state=state,
             vendor_at=None,
             version=version,
@@ -300,6 +301,8 @@ class _Scan:
     def _add(self, kind: str, **fields: Any) -> None:
         self._second += len(self.lines) % 5 == 0
         value = {"at": self._time(), "kind": kind, "prev": self._prev, **fields}
+        if kind == "sent":
+            self._sent[fields["document"]] = value["at"]
         line = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
         self._prev = hashlib.sha256(line).hexdigest()
         self.lines.append(line + b"\n")

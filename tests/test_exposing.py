@@ -1,6 +1,6 @@
 """Exposures: editions, vendors that were sent a text, and since when it is public; fresh panels stand apart."""
 
-from penmark import canon, exposing, manifest, protocol, screening, study
+from penmark import canon, exposing, manifest, promising, protocol, screening, study
 from penmark.records import Protocol
 
 
@@ -86,3 +86,29 @@ def test_a_new_panel_is_never_pooled_with_the_persisting_one(corpus):
             "a new panel is not pooled with one that detectors may have met",
         )
     ]
+
+
+def test_a_new_panel_shares_no_headline_rate_with_the_persisting_one(corpus):
+    def faults(*arms):
+        made = corpus(*arms)
+        if not made.place.documents("B").exists():
+            made.collect("B", corpus.draft("b1", "One text."))
+            made.collect("C", corpus.draft("c1", "AI text.", kind="generated"))
+            frozen = made.protocol.model_copy(update={"arms": made.protocol.arms[:2]})
+            made.protocol = frozen
+            assert of_panels(made) == []  # a first edition has fresh texts alone
+            earlier(made, "BENCH-2026-Q3")
+            made = corpus(*arms)
+        return of_panels(made)
+
+    def of_panels(made):
+        every = promising.prospect(made.place, made.edition, made.protocol).faults
+        return [fault.fact for fault in every if "new panel" in fault.fact]
+
+    old = corpus.arm("B", "human", 1), corpus.arm("C", "ai", 1)
+    assert faults(*old, corpus.arm("New", "human", 1)) == [
+        "the arm New is a new panel, and its headline rate would be pooled with that of B, whose texts an earlier edition had"
+    ]
+    assert faults(*old, corpus.arm("New", "human", 1, headline=False)) == []
+    assert faults(*old, corpus.arm("D", "ai", 1, persists=False)) == []  # made anew for each edition
+    assert faults(*old) == []

@@ -115,6 +115,24 @@ def test_the_small_template_is_the_same_protocol_with_fewer_documents(write: Cal
     assert [(d.rule, d.study) for d in found] == [("arm-size", f"{n} documents") for n in (15, 8, 15, 4)]
 
 
+def test_archived_texts_that_are_not_published_are_a_departure(write: Callable[..., Path], tmp_path: Path) -> None:
+    given = protocol.load(write())
+    edition = study.Edition(tmp_path / "BENCH-2026-Q4")
+    assert protocol.unpublished(edition) == {}, "before the freeze"
+    forbidden, ours = "its licence forbids it", {"kind": "attested"}
+    documents = [
+        {"arm": "A", "id": "A-1", "provenance": {"kind": "archive"}, "withheld": None},
+        {"arm": "A", "id": "A-2", "provenance": {"kind": "archive"}, "withheld": forbidden},
+        {"arm": "A", "id": "A-3", "provenance": {"kind": "archive"}, "withheld": forbidden},
+        {"arm": "B", "id": "B-1", "provenance": ours, "withheld": "its author wants it so"},
+    ]
+    study.write_records(edition.manifest, [{"kind": "manifest"}, *documents])
+    counts = protocol.unpublished(edition)
+    assert counts == {"A": 2}, "what volunteers withhold is as the template has it"
+    (found,) = protocol.departures(given, known_cards(given), counts)
+    assert (found.rule, found.study) == ("not-published", "arm A: 2 of 150 texts are not")
+
+
 def test_a_new_protocol_follows_its_template_and_says_what_is_left_to_decide(write: Callable[..., Path]) -> None:
     given = protocol.load(write())
     assert given.study == "bench: ours"
@@ -299,6 +317,35 @@ _CASES = [
     ),
     ("authorities", '  - {name: freetsa, url: "https://freetsa.org/tsr"}\n', "", "2 timestamp authorities", "1"),
     ("temperature", "temperature: not sent  ", "temperature: 0.7  ", "arm C: not sent", "0.7"),
+    (
+        "prompt",
+        "about {topic}, in about {words} words.",
+        "about {topic}.",
+        "arm C: plain: Write an essay about {topic}, in about {words} words.",
+        "Write an essay about {topic}.",
+    ),
+    (
+        "gates",
+        "topics_from: [A, B]",
+        "gates: [empty, refused, error message, prompt residue, word limits]\n      topics_from: [A, B]",
+        "arm C: empty, refused, cut off, error message, prompt residue, word limits",
+        "empty, refused, error message, prompt residue, word limits",
+    ),
+    ("gates", "topics_from: [A, B]", "gates: []\n      topics_from: [A, B]", "arm C: empty, refused", "no gates"),
+    (
+        "replacement",
+        "topics_from: [A, B]",
+        "replacement: none\n      topics_from: [A, B]",
+        "arm C: up to 3 topics at a spot",
+        "none in place of a rejected text",
+    ),
+    (
+        "replacement",
+        "topics_from: [A, B]",
+        "attempts: 9\n      topics_from: [A, B]",
+        "arm C: up to 3 topics at a spot",
+        "up to 9",
+    ),
     ("topics", "topics_from: [A, B]", "topics_from: []", "arm C: matched to arms A, B", "not matched"),
     (
         "edit-budget",

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.authority import SEED, answering, holder, stamper, study_of, token
 
-from penmark import __version__, canon, cards, protocol, sealing, study, tokens
+from penmark import __version__, canon, cards, protocol, sealing, seals, study, tokens
 from penmark.demo.authority import LocalAuthority, local_authority
 from penmark.errors import FaultsError, PenmarkError, ServiceError, UsageError
 from penmark.records import Announcement, Authority, Head
@@ -96,10 +96,10 @@ def test_what_comes_later_holds_what_came_before(edition: Edition) -> None:
     seal(edition, "evidence", now=LATER)
     names = sealing.order(edition)
     assert names == ["promise", "corpus", "heads-0001", "heads-0002", "evidence"]
-    assert sealing.read(edition, "corpus").announced == announced
-    assert sealing.read(edition, "heads-0001").journals == heads
+    assert seals.read(edition, "corpus").announced == announced
+    assert seals.read(edition, "heads-0001").journals == heads
     for before, name in itertools.pairwise(names):
-        assert sealing.read(edition, name).previous == canon.sha256(edition.seal(before).read_bytes())
+        assert seals.read(edition, name).previous == canon.sha256(edition.seal(before).read_bytes())
 
 
 @pytest.mark.parametrize("data", [b"one\ntwo\n", b"one\ntwo\nthre", b"one\ntwo\nTHREE\n", None])
@@ -133,11 +133,11 @@ def test_seals_chain_whatever_is_tried(wanted: list[Kind], tmp_path_factory: pyt
         assert after[: len(before)] == before
         assert len(after) - len(before) in (0, 1)
     names = sealing.order(edition)
-    kinds = [sealing.read(edition, name).kind for name in names]
+    kinds = [seals.read(edition, name).kind for name in names]
     assert kinds == sorted(kinds, key=["promise", "corpus", "heads", "evidence"].index)
     assert all(kinds.count(kind) <= 1 for kind in ("promise", "corpus", "evidence"))
     digests = [None, *(canon.sha256(edition.seal(name).read_bytes()) for name in names)]
-    assert [sealing.read(edition, name).previous for name in names] == digests[:-1]
+    assert [seals.read(edition, name).previous for name in names] == digests[:-1]
 
 
 def test_out_of_order_and_twice_are_refused_with_the_way_forward(edition: Edition) -> None:
@@ -181,6 +181,15 @@ def test_what_cannot_be_sealed(edition: Edition, path: str) -> None:
     assert sealing.order(edition) == []
 
 
+def test_a_file_that_is_absurdly_large_cannot_be_sealed(edition: Edition) -> None:
+    large = edition.root / "protocol.json"
+    with large.open("r+b") as file:
+        file.truncate(sealing.MAX_SEALED + 1)  # a hole: it takes no room on the disk
+    with pytest.raises(PenmarkError, match=rf"protocol\.json: is {sealing.MAX_SEALED + 1} bytes; the limit is"):
+        sealing.seal(edition, "promise", "tiny", ["protocol.json"], authorities=(), now=NOW)
+    assert sealing.order(edition) == []
+
+
 @pytest.mark.parametrize(
     ("damage", "fact"),
     [(b"", "not valid JSON"), (b"{}", "Field required"), (b'{"kind": "promise"}', "not in canonical form")],
@@ -188,14 +197,14 @@ def test_what_cannot_be_sealed(edition: Edition, path: str) -> None:
 def test_a_seal_that_is_none(edition: Edition, damage: bytes, fact: str) -> None:
     study.write(edition.seal("promise"), damage)
     with pytest.raises(PenmarkError, match=fact) as caught:
-        sealing.read(edition, "promise")
+        seals.read(edition, "promise")
     assert str(edition.seal("promise")) in str(caught.value)
 
 
 def test_a_seal_under_another_name(edition: Edition) -> None:
     study.write(edition.seal("corpus"), seal(edition, "promise").path.read_bytes())
     with pytest.raises(PenmarkError, match="is a seal of the promise"):
-        sealing.read(edition, "corpus")
+        seals.read(edition, "corpus")
 
 
 # --- authorities ---------------------------------------------------------------------------------------------------
@@ -239,7 +248,7 @@ def test_the_seal_stands_whatever_an_authority_does(edition: Edition, authority:
         bad = Authority(name="bad", url=url)
         sealed = seal(edition, "promise", bad, ask=ask)
         again = sealing.retry_tokens(edition, [bad], ask=ask)
-    assert sealing.read(edition, "promise").sealed_at == NOW
+    assert seals.read(edition, "promise").sealed_at == NOW
     assert len(sealed.warnings) == 1
     assert sealed.warnings[0].startswith(f"promise.json has no timestamp of bad ({url}): ")
     assert reason in sealed.warnings[0]

@@ -65,12 +65,12 @@ def sha256(data: bytes) -> str:
 
 def keyed(salt: bytes, data: bytes) -> str:
     """The keyed fingerprint of an attested text: HMAC-SHA-256 under its own 32-byte salt, in hexadecimal."""
-    return hmac.new(salt, data, hashlib.sha256).hexdigest()
+    return hmac.digest(salt, data, "sha256").hex()
 
 
 def rank(seed: bytes, purpose: str, name: str) -> bytes:
     """The sort key of ``name`` in the draw ``purpose``: HMAC-SHA-256(seed, purpose ‖ 0 ‖ name)."""
-    return hmac.new(seed, purpose.encode() + b"\0" + name.encode(), hashlib.sha256).digest()
+    return hmac.digest(seed, purpose.encode() + b"\0" + name.encode(), "sha256")
 
 
 def canonical_text(raw: bytes) -> bytes:

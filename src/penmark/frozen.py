@@ -20,7 +20,7 @@ from typing import IO
 
 from pydantic import ValidationError
 
-from penmark import canon, cards, protocol, study
+from penmark import canon, cards, protocol, seals, study
 from penmark.errors import Fault, FaultsError, PenmarkError, UsageError
 from penmark.records import Document, Head, Protocol, Seal, SealedCard
 from penmark.study import Edition, Study
@@ -84,12 +84,7 @@ def _seal(edition: Edition, name: str, verb: str) -> Seal:
             place=str(path),
             remedy=f"Run `penmark {command}` first{pilot}.",
         )
-    data = study.read(path, limit=study.MAX_LINE)
-    canon.decode(data, place=str(path))
-    try:
-        return Seal.model_validate_json(data)
-    except ValidationError as error:
-        raise study.validated(str(path), error.errors(include_url=False)) from None
+    return seals.read(edition, name)
 
 
 def _as_sealed(edition: Edition, path: str, seal: Seal) -> str:

@@ -107,7 +107,7 @@ def ready(edition: Edition) -> None:
         raise UsageError(
             f"the corpus of {edition.tag} is frozen already",
             place=str(edition.seal("corpus")),
-            remedy="A change binds the next edition: announce it with `penmark amend`. `penmark scan` is next here.",
+            remedy="A change binds the next edition: announce it with `penmark amend`. `penmark status` says what is next here.",
         )
 
 

@@ -1,6 +1,7 @@
 """What stands between a protocol and its promise: one list, which `status` tells and `commit` refuses.
 
-*Reads* protocol.yaml, the study's cards and those that ship, the secret seed, and which code a plugin is.
+*Reads* protocol.yaml, the study's cards and those that ship, the secret seed, which code a plugin is, and which arms
+earlier editions froze.
 *Writes* nothing. *Never* stops at the first fault; never counts what is still to be decided (``protocol.undecided``).
 """
 
@@ -52,6 +53,10 @@ def prospect(place: Study, edition: Edition, promised: Protocol) -> Prospect:
     except PenmarkError as error:
         found.faults += error.faults
     found.faults += _rules(edition, promised)
+    try:
+        found.faults += list(_panels(place, edition, promised))
+    except PenmarkError as error:
+        found.faults += error.faults
     return found
 
 
@@ -105,3 +110,27 @@ def _rules(edition: Edition, promised: Protocol) -> Iterator[Fault]:
         place = f"{edition.protocol_yaml}:{lines[name]}" if name in lines else str(edition.protocol_yaml)
         fact = f"screening.{name}: there is no such rule{did_you_mean(name, protocol.RULES)}"
         yield Fault(place, fact, "`penmark screen --rules` tells all of them.")
+
+
+def _panels(place: Study, edition: Edition, promised: Protocol) -> Iterator[Fault]:
+    """Arms of fresh texts that would share a headline rate with arms that an earlier edition froze, and that persist."""
+    tags = [each.tag for each in place.editions()]
+    older = place.editions()[: tags.index(edition.tag)] if edition.tag in tags else place.editions()
+    before: set[str] = set()
+    for other in older:
+        if other.seal("corpus").exists() and other.manifest.exists():
+            _, head = next(studies.records(other.manifest), (0, {}))
+            before |= set(head.get("arms", {}))
+    for arm in promised.arms if before else ():
+        known = [
+            one.name
+            for one in promised.arms
+            if one.headline and one.persists and one.truth == arm.truth and one.name in before
+        ]
+        if arm.headline and arm.persists and arm.name not in before and known:
+            fact = (
+                f"the arm {arm.name} is a new panel, and its headline rate would be pooled with that of "
+                f"{', '.join(known)}, whose texts an earlier edition had"
+            )
+            remedy = f"Write headline: false for {arm.name}: then its rate stands by itself, in every table."
+            yield Fault(str(edition.protocol_yaml), fact, remedy)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
@@ -187,6 +187,17 @@ class Generation(Record):
     gates: tuple[Gate, ...] | None = Field(default=None, exclude_if=_unsaid)
     replacement: Literal["next topic of the draw", "none"] | None = Field(default=None, exclude_if=_unsaid)
     attempts: int | None = Field(default=None, ge=1, le=20, exclude_if=_unsaid)
+
+    @property
+    def gates_in_force(self) -> tuple[Gate, ...]:
+        """The gates that hold, in the order of the documentation."""
+        every: tuple[Gate, ...] = get_args(Gate)
+        return every if self.gates is None else tuple(gate for gate in every if gate in self.gates)
+
+    @property
+    def texts_at_a_spot(self) -> int:
+        """How many texts are asked for at one place of the grid, at most, each about another topic."""
+        return 1 if self.replacement == "none" else 3 if self.attempts is None else self.attempts
 
 
 class Budget(Record):
@@ -622,7 +633,8 @@ class Archive(Record):
     evidence_date: Date
     evidence_sha256: Digest | None = None
     licence: str
-    locator: dict[Named, str] = Field(default={}, exclude_if=_empty)
+    # Made anew and not copied: a manifest has very many of them.
+    locator: dict[Named, str] = Field(default_factory=dict, exclude_if=_empty, json_schema_extra={"default": {}})
 
 
 class Consent(Record):
@@ -675,6 +687,12 @@ class Rejected(Record):
     response_sha256: Digest | None = None
 
 
+_RECORDED = (
+    *("generated_on", "prompt", "style", "word_target"),
+    *("request_sha256", "response_sha256", "finish_reason"),
+)  # what a request that is kept always shows; a provider may report no model and no request id of its own
+
+
 class Generated(Record):
     """Text that a model wrote. ``settings`` are those that were sent: a default is a setting not sent.
 
@@ -709,7 +727,7 @@ class Generated(Record):
     @model_validator(mode="after")
     def _recorded(self) -> Generated:
         if self.grade == "recorded":
-            for name in ("generated_on", "prompt", "request_sha256", "response_sha256", "finish_reason"):
+            for name in _RECORDED:
                 if getattr(self, name) is None:
                     raise ValueError(f"grade recorded needs {name}")
         return self

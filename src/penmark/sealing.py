@@ -14,10 +14,9 @@ from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 
 import httpx2
-from pydantic import ValidationError
 from rfc3161_client import HashAlgorithm, TimestampRequestBuilder
 
-from penmark import __version__, canon, cards, promising, protocol, study, tokens
+from penmark import __version__, canon, cards, promising, protocol, seals, study, tokens
 from penmark.errors import Fault, FaultsError, PenmarkError, ServiceError, UsageError
 from penmark.records import Announcement, Authority, Head, Protocol, Seal
 from penmark.study import Edition, Study
@@ -29,6 +28,8 @@ Ask = Callable[[str, bytes], bytes]
 PATIENCE = 20.0
 """An authority has so long to answer (seconds)."""
 _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
+MAX_SEALED = 8 * 2**30
+"""No file under a seal is larger than this (bytes)."""
 _RESTORE = "Restore the sealed file from a copy."
 _AMEND = "A change of rules is announced for a later edition: `penmark amend`."
 
@@ -89,20 +90,6 @@ def order(edition: Edition) -> list[str]:
     return edition.seal_names()
 
 
-def read(edition: Edition, name: str) -> Seal:
-    """The seal of that name. Raises PenmarkError where it is missing, not canonical, or not such a seal."""
-    path = edition.seal(name)
-    data = study.read(path, limit=2**26)
-    canon.decode(data, place=str(path))
-    try:
-        found = Seal.model_validate_json(data)
-    except ValidationError as error:
-        raise study.validated(str(path), error.errors(include_url=False)) from None
-    if found.kind != name.split("-")[0]:
-        raise PenmarkError(f"is a seal of the {found.kind}", place=str(path), remedy="Restore the seal of that name.")
-    return found
-
-
 def seal(
     edition: Edition,
     kind: Kind,
@@ -148,7 +135,7 @@ def _next(edition: Edition, kind: Kind, before: list[str]) -> str:
         raise UsageError(
             f"the evidence of {edition.tag} is sealed: this edition is closed",
             place=place,
-            remedy="`penmark publish` makes its bundle; `penmark init` starts the next edition.",
+            remedy="`penmark publish` makes its bundle; `penmark init --edition TAG` starts the next edition.",
         )
     if kind == "promise" and before:
         raise UsageError(f"the promise of {edition.tag} is sealed already", place=place, remedy=_AMEND)
@@ -168,7 +155,7 @@ def _next(edition: Edition, kind: Kind, before: list[str]) -> str:
 
 def _check_clock(edition: Edition, before: list[str], now: str) -> None:
     for name in before:
-        earlier = read(edition, name)
+        earlier = seals.read(edition, name)
         if tokens.moment(now) < tokens.moment(earlier.sealed_at):
             raise PenmarkError(
                 f"the clock says {now}, which is before the seal of {earlier.sealed_at}",
@@ -182,7 +169,7 @@ def unchanged(edition: Edition) -> None:
     faults: list[Fault] = []
     earlier: str | None = None
     for name in order(edition):
-        held = read(edition, name)
+        held = seals.read(edition, name)
         if earlier is not None and held.previous != _digest(edition, f"seals/{earlier}.json"):
             fact = (
                 f"was not made after {earlier}.json as it stands: that was changed, or a seal between them is missing"
@@ -203,7 +190,7 @@ def unchanged(edition: Edition) -> None:
 
 
 def _digest(edition: Edition, path: str) -> str:
-    """SHA-256 of a file of the edition, read in pieces."""
+    """SHA-256 of a file of the edition, read in pieces. Raises PenmarkError: outside, no plain file, too large."""
     parts = PurePosixPath(path).parts
     file = edition.root / path
     if not parts or PurePosixPath(path).is_absolute() or ".." in parts or "\\" in path:
@@ -212,8 +199,15 @@ def _digest(edition: Edition, path: str) -> str:
         raise PenmarkError(
             "is not a file, so it cannot be sealed", place=str(file), remedy="Restore it, or make it again."
         )
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    try:
+        size = file.stat().st_size
+        if size > MAX_SEALED:
+            fact = f"is {size} bytes; the limit is {MAX_SEALED}"
+            raise PenmarkError(fact, place=str(file), remedy="Look what it is: no file of an edition is so large.")
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise study.disk(error, file) from None
 
 
 # --- timestamps from outside ---------------------------------------------------------------------------------------

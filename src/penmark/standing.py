@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from penmark import canon, cards, promising, protocol, study
+from penmark import canon, cards, promising, protocol, seals, study
 from penmark.errors import Fault, PenmarkError
 from penmark.frozen import lost
-from penmark.records import Arm, Card, Protocol, Seal
+from penmark.records import Arm, Card, Protocol
 from penmark.study import Edition, Study
 
 _JOURNAL = re.compile(r"(?P<detector>.+?)(?:\.\d+of\d+)?\.jsonl")
@@ -57,6 +57,13 @@ class JournalStanding(NamedTuple):
     left: int
 
 
+class Guessed(NamedTuple):
+    """What a detector's card says without knowing it: pointers into the card."""
+
+    detector: str
+    facts: tuple[str, ...]
+
+
 @dataclass
 class Standing:
     """Where one edition stands. ``departures``: None where they cannot be computed. ``faults``: what could not be read,
@@ -70,6 +77,7 @@ class Standing:
     seals: list[SealStanding] = field(default_factory=list)
     journals: list[JournalStanding] = field(default_factory=list)
     departures: list[protocol.Departure] | None = None
+    guessed: list[Guessed] = field(default_factory=list)
     placeholders: list[tuple[str, str]] = field(default_factory=list)
     undecided: list[Fault] = field(default_factory=list)
     amendments: int = 0
@@ -86,6 +94,7 @@ def standing(place: Study, edition: Edition) -> Standing:
     if promised is not None:
         found.study, found.template = promised.study, promised.template.name if promised.template is not None else None
         known = _known(place, edition, promised, found, "promise" in sealed)
+        found.guessed = list(_guessed(known))
         frozen = _frozen(edition, found) if "corpus" in sealed else None
         found.arms = [_arm(place, edition, arm, frozen, found) for arm in promised.arms]
         if frozen is not None:
@@ -118,7 +127,7 @@ def _promised(edition: Edition, found: Standing, sealed: bool) -> Protocol | Non
     try:
         if not sealed:
             return protocol.load(edition.protocol_yaml)
-        promise = Seal.model_validate_json(study.read(edition.seal("promise")))
+        promise = seals.read(edition, "promise")
         if promise.digests.get("protocol.yaml") != canon.sha256(study.read(edition.protocol_yaml)):
             found.faults.append(
                 Fault(
@@ -130,10 +139,6 @@ def _promised(edition: Edition, found: Standing, sealed: bool) -> Protocol | Non
         return protocol.read_sealed(edition)
     except PenmarkError as error:
         found.faults += error.faults
-    except ValueError:
-        found.faults.append(
-            Fault(str(edition.seal("promise")), "is not a seal", "Restore the file from where it came.")
-        )
     return None
 
 
@@ -154,10 +159,18 @@ def _known(place: Study, edition: Edition, promised: Protocol, found: Standing, 
         except PenmarkError as error:
             found.faults += error.faults
     try:
-        found.departures = protocol.departures(promised, known)
+        found.departures = protocol.departures(promised, known, protocol.unpublished(edition))
     except PenmarkError as error:
         found.faults += error.faults
     return known
+
+
+def _guessed(known: dict[str, Card]) -> Iterator[Guessed]:
+    for name, card in sorted(known.items()):
+        facts = {pointer for pointer, mark in card.confidence.items() if mark == "guess"}
+        facts |= {"/boundary"} if card.boundary.confidence == "guess" else set()
+        if facts:
+            yield Guessed(name, tuple(sorted(facts)))
 
 
 # --- the corpus ----------------------------------------------------------------------------------------------------
@@ -293,7 +306,8 @@ def _next(place: Study, edition: Edition, known: dict[str, Card], found: Standin
         left = [journal.detector for journal in found.journals if journal.left]
         copied = [name for name in left if name in known and known[name].ask.by == "people"]
         if left:
-            return "penmark record FILE" if copied == left else "penmark scan"
+            sheets = f"penmark record FILE --detector {left[0]} (work sheets for people: --sheets private/{left[0]})"
+            return sheets if copied == left else "penmark scan"
         return "penmark report"
     bundle = place.bundles / edition.tag
     return f"penmark verify {bundle}" if bundle.is_dir() else "penmark publish"

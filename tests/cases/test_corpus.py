@@ -318,12 +318,12 @@ def test_c60_one_fault_among_many_is_counted_and_decides(tmp_path: Path) -> None
     given = {f"{n:03d}": f"Text number {n} of many, each with other words: {'word ' * (n % 7)}." for n in range(149)}
     said, found, trial = screened(tmp_path, given | {"077x": "   "})
     assert said.code == 1
-    assert said.out.splitlines()[-1].startswith("1 errors, ")
+    assert said.out.splitlines()[-1].startswith("1 error, ")
     assert "empty" in found["077x"]
     assert json.loads(trial.run("screen", "--json").out)["errors"] == 1
     frozen = trial.run("freeze")
     assert frozen.code == 1
-    assert "1 errors stop the freeze" in frozen.err
+    assert "1 error stops the freeze" in frozen.err
     assert not trial.edition.seal("corpus").exists()
 
 

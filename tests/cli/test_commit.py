@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.authority import answering, openssl_agrees, study_of
 
-from penmark import cards, sealing, study, tokens
+from penmark import cards, sealing, seals, study, tokens
 from penmark.cli import main
 from penmark.demo.authority import LocalAuthority, local_authority
 
@@ -37,7 +37,7 @@ def test_commit_seals_the_promise(
     shown = capsys.readouterr()
     assert shown.err == ""
     edition = place.edition()
-    promise = sealing.read(edition, "promise")
+    promise = seals.read(edition, "promise")
     assert sorted(promise.digests) == ["detectors/length.json", "protocol.json", "protocol.yaml"]
     assert (promise.study, promise.edition) == ("tiny", "TEST-2026-Q4")
     token = (edition.seals / "promise-one.tsr").read_bytes()

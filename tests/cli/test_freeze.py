@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from penmark import canon, manifest, sealing, study
+from penmark import canon, manifest, seals, study
 from penmark.cli import invoke
 from penmark.errors import PenmarkError, UsageError
 
@@ -26,7 +26,7 @@ def test_the_corpus_is_sealed(filled, capsys):
     out = capsys.readouterr().out
     assert "BENCH-2026-Q4: 4 documents are frozen (A 2, C 2)" in out
     assert "not publicly pre-registered" in out
-    seal = sealing.read(filled.edition, "corpus")
+    seal = seals.read(filled.edition, "corpus")
     assert seal.digests == {
         name: canon.sha256(study.read(filled.edition.root / name)) for name in ("manifest.jsonl", "screening.csv")
     }
@@ -39,7 +39,7 @@ def test_the_corpus_is_sealed(filled, capsys):
 
 def test_errors_stop_it_and_are_told(filled, corpus, capsys):
     filled.collect("A", corpus.draft("A0", ""), corpus.draft("A1", "Text 1."), anew=True)
-    with pytest.raises(PenmarkError, match=r"screening\.csv: 1 errors stop the freeze") as caught:
+    with pytest.raises(PenmarkError, match=r"screening\.csv: 1 error stops the freeze") as caught:
         freeze(filled)
     assert caught.value.exit_code == 1
     assert "error empty in A: 1\n    corpus/A/documents.jsonl:1: A0: the text holds no word" in capsys.readouterr().err
@@ -60,7 +60,7 @@ def test_an_announcement_is_sealed_whole_or_not_at_all(filled, capsys):
         freeze(filled, *told, "--captured-at", "2999-01-01T00:00:00Z")
     assert freeze(filled, *told, "--captured-at", "2026-10-02T00:00:00Z", "--json") == 0
     assert json.loads(capsys.readouterr().out)["documents"] == 4
-    announced = sealing.read(filled.edition, "corpus").announced
+    announced = seals.read(filled.edition, "corpus").announced
     assert announced is not None
     assert announced.captured_at == "2026-10-02T00:00:00Z"
 
@@ -91,3 +91,12 @@ def test_findings_about_withheld_texts_stay_private(corpus):
     hidden = made.place.private / "screening-BENCH-2026-Q4.csv"
     assert b"cut-off" in hidden.read_bytes()
     assert hidden.stat().st_mode & 0o777 == 0o600
+
+
+def test_over_a_changed_promise_nothing_is_written(filled):
+    sealed = filled.edition.protocol_yaml
+    study.write(sealed, study.read(sealed) + b"# another rule\n")
+    with pytest.raises(PenmarkError, match=r"protocol\.yaml: is not the file that the promise seal holds"):
+        freeze(filled)
+    assert not filled.edition.screening.exists()
+    assert not filled.edition.manifest.exists()

@@ -52,7 +52,7 @@ def test_init_writes_a_study_that_status_reads(run: Run, tmp_path: Path) -> None
     now = datetime.now(UTC)
     tag = f"BENCH-{now.year}-Q{(now.month + 2) // 3}"
     assert f"Edition {tag}." in out
-    assert out.endswith("Next: penmark status\n")
+    assert out.endswith(f"Next: cd {root}, and penmark status\n")
     assert sorted(files(root)) == [
         ".gitattributes", ".gitignore", f"editions/{tag}/protocol.yaml", "private/seed", "private/signing.pem", "study.yaml",
     ]  # fmt: skip
@@ -191,7 +191,7 @@ def test_files_that_say_the_same_are_kept(run: Run, tmp_path: Path) -> None:
         (["--name", ""], "cannot name a study"),
         (["--arms", "A"], "--arms chooses from a bundle"),
         (["--template", "small", "--from", "x"], "two ways to start"),
-        (["--from", "nowhere"], "is not a folder"),
+        (["--from", "nowhere"], "there is no such folder"),
     ],
 )
 def test_usage(run: Run, tmp_path: Path, argv: list[str], said: str) -> None:
@@ -688,7 +688,28 @@ def test_status_of_people_who_copy_screens(run: Run, tmp_path: Path) -> None:
     _seal(edition, "promise", digests={"protocol.yaml": canon.sha256(edition.protocol_yaml.read_bytes())})
     _seal(edition, "corpus")
     study.write_records(edition.manifest, [{"arms": {"A": 3}, "documents": 3, "kind": "manifest"}])
-    assert _next(run, place) == "next: penmark record FILE"
+    assert (
+        _next(run, place)
+        == "next: penmark record FILE --detector percenter (work sheets for people: --sheets private/percenter)"
+    )
+
+
+def test_status_shows_what_is_guessed_and_a_guessed_boundary_is_a_departure(run: Run, tmp_path: Path) -> None:
+    _, edition = _started(tmp_path)
+    text = edition.protocol_yaml.read_text()
+    start, end = text.index("  - {name: aifingerprint"), text.index("nominations: []")
+    facts = "surface: web, tier: free, payer: us, relation: none"
+    lines = [f"  - {{name: {name}, card: {name}, {facts}}}\n" for name in ("quillbot", "undetectable")]
+    edition.protocol_yaml.write_text(text[:start] + "".join(lines) + text[end:])
+    code, out, _ = run("-C", tmp_path, "status")
+    assert code == 0
+    [told] = [line for line in out.splitlines() if "boundary-evidence: quillbot: a documented boundary; here " in line]
+    assert "(guess). The vendor does not document this boundary as its default" in told
+    assert "boundary-evidence: undetectable" not in out
+    assert "guessed in the card of quillbot: /boundary, /limits, /verdicts\n" in out
+    value = json.loads(run("-C", tmp_path, "status", "--json")[1])
+    assert {"detector": "quillbot", "facts": ["/boundary", "/limits", "/verdicts"]} in value["guessed"]
+    assert [each["detector"] for each in value["guessed"]] == ["quillbot", "undetectable"]
 
 
 @pytest.mark.parametrize(
@@ -757,3 +778,16 @@ def test_status_loads_nothing_heavy(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("argv", [(), ("--template", "small")])
+def test_a_bundle_is_no_place_for_a_study(run: Run, tmp_path: Path, argv: tuple[str, ...]) -> None:
+    (tmp_path / "format").write_bytes(b"1\n")
+    (tmp_path / "SHA256SUMS").write_bytes(b"")
+    code, _, err = run("init", tmp_path, *argv)
+    assert code == 2
+    assert f"{tmp_path}: is a bundle: a study in it would damage it" in err
+    assert set(files(tmp_path)) == {"format", "SHA256SUMS"}
+    code, _, err = run("-C", tmp_path, "status")
+    assert code == 2
+    assert f"{tmp_path}: is a bundle, not a study" in err

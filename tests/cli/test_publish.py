@@ -65,3 +65,39 @@ def test_before_the_report_there_is_nothing_to_publish(tmp_path: Path) -> None:
     said = trial.run("publish")
     assert said.code == 2
     assert "the evidence is not sealed yet" in said.err
+
+
+def test_what_is_published_was_verified(reported: Trial, tmp_path: Path) -> None:
+    said = reported.run("publish", "--out", str(tmp_path / "bundle"))
+    assert said.code == 0
+    last = penmark("verify", str(tmp_path / "bundle")).out.splitlines()[-1]
+    assert last == f"nothing failed: {said.out.split('verified: ')[1].splitlines()[0]}"
+
+
+def test_a_bundle_that_would_fail_its_own_verification_is_not_published(reported: Trial, tmp_path: Path) -> None:
+    journal = reported.edition.journals / "seen.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join([*lines, lines[-1]]))  # behind the sealed head, which a look at the seals leaves alone
+    said = reported.run("publish", "--out", str(tmp_path / "out" / "bundle"))
+    assert said.code == 1
+    assert f"{tmp_path / 'out' / 'bundle'}: is not published: " in said.err
+    assert "5 journals: journal/seen.jsonl" in said.err
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("folder", ["editions/other", "corpus/A/bundle", "private/bundle"])
+def test_no_bundle_lies_where_the_study_keeps_other_things(reported: Trial, folder: str) -> None:
+    said = reported.run("publish", "--out", str(reported.root / folder))
+    assert said.code == 2
+    assert "where penmark would take it for something else" in said.err
+    assert not (reported.root / folder).exists()
+
+
+def test_an_older_tar_stops_it_before_anything_is_made(reported: Trial, tmp_path: Path) -> None:
+    (tmp_path / "bundle.tar").write_bytes(b"an older one")
+    said = reported.run("publish", "--out", str(tmp_path / "bundle"))
+    assert said.code == 2
+    assert f"{tmp_path / 'bundle.tar'}: is there already" in said.err
+    assert not (tmp_path / "bundle").exists()
+    reported.done("publish", "--out", str(tmp_path / "bundle"), "--no-tar")
+    assert (tmp_path / "bundle.tar").read_bytes() == b"an older one"

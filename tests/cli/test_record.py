@@ -12,7 +12,7 @@ from tests.acting import CARD
 from tests.cases.trial import Trial, arm, seen, texts, verdicts
 from tests.frozen_study import detector, frozen
 
-from penmark import amendments, sealing, study
+from penmark import amendments, sealing, seals, study
 from penmark.cli import invoke
 from penmark.demo.authority import local_authority
 from penmark.errors import FaultsError, UsageError
@@ -110,7 +110,7 @@ def test_heads_are_sealed_where_an_authority_can_say_when(tmp_path: Path) -> Non
         place, edition = made(tmp_path, authorities=[{"name": "local", "url": authority.url}])
         record(place, answers(tmp_path), "--detector", "seen", "--map", "document=id", OLD)
     assert sealing.order(edition)[-1] == "heads-0001"
-    assert sealing.read(edition, "heads-0001").journals["journal/seen.jsonl"].lines == 4
+    assert seals.read(edition, "heads-0001").journals["journal/seen.jsonl"].lines == 4
     assert sealing.token_files(edition.seal("heads-0001"))
 
 

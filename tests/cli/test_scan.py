@@ -12,7 +12,7 @@ import pytest
 from tests.acting import CARD, install
 from tests.frozen_study import detector, frozen
 
-from penmark import amendments, canon, sealing, study
+from penmark import amendments, canon, sealing, seals, study
 from penmark.cli import invoke
 from penmark.errors import ServiceError, UsageError
 from penmark.scan import pilot
@@ -55,7 +55,7 @@ def test_heads_are_sealed_at_each_start_and_stop(tmp_path: Path, capsys: pytest.
     assert sealing.order(edition) == ["promise", "corpus", "heads-0001"]
     scan(place, capsys)
     assert sealing.order(edition) == ["promise", "corpus", "heads-0001", "heads-0002"]
-    heads = sealing.read(edition, "heads-0002").journals
+    heads = seals.read(edition, "heads-0002").journals
     assert sorted(heads) == ["journal/coin.jsonl", "journal/length.jsonl"]
     for name, head in heads.items():
         lines = study.read(edition.root / name).splitlines()
@@ -201,7 +201,7 @@ def test_shards_seal_their_own_journals(tmp_path: Path, capsys: pytest.CaptureFi
     for part in (1, 2):
         code, out, _ = scan(place, capsys, "--shard", f"{part}/2")
         assert (code, out) == (0, "acting: 3 documents: 3 answered\n")
-    assert sorted(sealing.read(edition, "heads-0002").journals) == ["journal/acting.2of2.jsonl"]
+    assert sorted(seals.read(edition, "heads-0002").journals) == ["journal/acting.2of2.jsonl"]
 
 
 def test_choices_that_do_not_go_together_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,7 @@ def test_findings_are_kept_and_told_in_short(corpus, capsys):
     assert "error unmet-quota in A: 1\n    corpus/A/documents.jsonl: 5 documents; the promise is 9\n" in out
     assert "    corpus/A/documents.jsonl:1: 0: ends without a final mark\n" in out
     assert "    and 2 more (screening.csv, or --all)\n" in out
-    assert out.endswith("1 errors, 6 warnings\n")
+    assert out.endswith("1 error, 6 warnings\n")
     rows = list(csv.DictReader(io.StringIO(made.edition.screening.read_text(), newline="")))
     assert [(r["severity"], r["rule"], r["document"], r["row"]) for r in rows] == [
         ("error", "unmet-quota", "", ""),
@@ -37,7 +37,7 @@ def test_warnings_alone_do_not_fail(corpus, capsys):
     made = corpus(corpus.arm("A", "human", 1))
     made.collect("A", corpus.draft("1", "Without an end"))
     assert invoke(["-C", str(made.place.root), "screen"]) == 0
-    assert capsys.readouterr().out.endswith("0 errors, 1 warnings\n")
+    assert capsys.readouterr().out.endswith("0 errors, 1 warning\n")
     study.write(made.edition.seal("corpus"), b"{}")
     kept = made.edition.screening.read_bytes()
     made.place.documents("A").unlink()
@@ -51,7 +51,7 @@ def test_the_page_lies_beside_and_notes_are_counted(corpus, capsys):
     made.collect("A", *(corpus.draft(f"{i}", f"Text {i} of some length. " * 60) for i in range(10)))
     assert invoke(["-C", str(made.place.root), "screen"]) == 0
     out = capsys.readouterr().out
-    assert out.endswith(" warnings, 1 notes\n")
+    assert out.endswith(" warnings, 1 note\n")
     assert "note profile in A: 1\n    of 10 public texts: words from 300 to 300" in out
     page = made.edition.screening.with_suffix(".html").read_text()
     assert "Screening of BENCH-2026-Q4" in page

@@ -10,10 +10,12 @@ import os
 import zipfile
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from penmark import canon
+from penmark.cli import invoke
 from penmark.demo import human, wheels
 from penmark.errors import PenmarkError, ServiceError
 from penmark.text import fold, words
@@ -247,3 +249,24 @@ def test_the_cache_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.delenv("PENMARK_WHEELS")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert wheels.cache_folder() == tmp_path / "penmark" / "wheels"
+
+
+def test_a_study_that_takes_one_of_them_is_told_where_they_are_at_hand(
+    released: tuple[Path, Path],
+    found: list[human.Piece],
+    corpus: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    made = corpus(corpus.arm("A", "human", 1))
+    made.collect("A", corpus.draft("a", found[0].text.replace("the", "a", 1)))
+    told = "of its five-word sequences with the demonstration's text human-001"
+    for cache, so in ((released[0].parent, True), (tmp_path / "nothing", False)):
+        monkeypatch.setenv("PENMARK_WHEELS", str(cache))
+        invoke(["-C", str(made.place.root), "screen", "--all"])
+        assert (told in capsys.readouterr().out) is so
+    (tmp_path / "nothing").mkdir()
+    for path in released:
+        (tmp_path / "nothing" / path.name).write_bytes(b"another file")
+    assert human.at_hand(*wheels.places(tmp_path / "nothing")) == []

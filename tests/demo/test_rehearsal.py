@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -83,3 +84,7 @@ def test_a_newcomer_rehearses_a_whole_paid_run(tmp_path: Path) -> None:
     assert "x-api-key: {env: GPTZERO_API_KEY}" in said.stdout
     edition = study.Study(out / "study").edition()
     assert sorted(path.stem for path in edition.journal_files()) == sorted(rehearsal.ACTS)
+    rows = [value for _, value in study.records(edition.manifest)][1:]
+    written = [value["provenance"] for value in rows if value["arm"] == "C"]
+    assert Counter(value["provider"] for value in written) == dict.fromkeys(rehearsal.PROVIDERS, 6)
+    assert {value["grade"] for value in written} == {"recorded"}

@@ -130,7 +130,7 @@ def a_start_of_the_scan_is_hidden(forger: Forger) -> None:
     (forger.root / "seals/heads-0002.json").unlink()
 
 
-@forgery(AFTER, 2, "seals/corpus.json")
+@forgery(AFTER, {2, 4}, "seals/corpus.json")
 def a_corpus_older_than_its_promise(forger: Forger) -> None:
     def change(value: Json) -> None:
         value.update(sealed_at="2024-10-01T08:00:00Z")
@@ -394,8 +394,10 @@ def a_question_of_another_shard(forger: Forger) -> None:
     moved: list[Json] = []
 
     def take(values: list[Json]) -> list[Json]:
-        moved.extend(block(values, "A-01"))
-        return [value for value in values if value not in moved]
+        there = block(values, "A-01")
+        # on the day of the other shard, before the seal over its end
+        moved.extend({k: v.replace("-03T", "-02T") if isinstance(v, str) else v for k, v in e.items()} for e in there)
+        return [value for value in values if value not in there]
 
     forger.lines("journal/edge.2.2of2.jsonl", take)
     forger.lines("journal/edge.2.1of2.jsonl", lambda values: [*values[:-1], *moved, values[-1]])

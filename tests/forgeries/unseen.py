@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from tests.forgeries.acts import block
 from tests.forgeries.forger import Forger, Json
 
+from penmark import canon
+
 Act = Callable[[Forger], None]
 
 
@@ -148,3 +150,54 @@ def the_amendments_are_gone(forger: Forger) -> None:
     for path in forger.edition.amendments.iterdir():
         path.unlink()
     forger.edition.amendments.rmdir()
+
+
+@unseen(6, sealed=True, trace=("withdrawn.jsonl", "B-06"))
+def an_answer_about_a_withdrawn_text_is_another(forger: Forger) -> None:
+    from tests.forgeries.acts import address
+
+    (forger.root / f"texts/{address(forger, 'B-06')}.txt").unlink()
+    forger.write("withdrawn.jsonl", canon.encode({"at": "2024-12-01T00:00:00Z", "document": "B-06"}) + b"\n")
+    forger.lines("salts.jsonl", lambda values: [v for v in values if v["document"] != "B-06"])
+    for detector in ("edge.2", "humane", "plain"):
+        forger.keep(detector, {k: v for k, v in forger.answers(detector).items() if k != "B-06"})
+    forger.reading("plain", "B-06", displayed="Human", label="Human")
+
+
+@unseen(13, sealed=True, trace=("tables/documents.csv", "fr,academic"))
+def a_text_is_called_french_and_so_not_scannable(forger: Forger) -> None:
+    def skipped(values: list[Json]) -> list[Json]:
+        [reason] = {v["reason"] for v in values if v.get("document") == "A-08"}
+        [at] = [v["at"] for v in values if v["kind"] == "sent" and v["document"] == "A-04"]
+        line = {"at": at, "document": "A-04", "kind": "skipped", "reason": reason}
+        return [*values[:-1], line, values[-1]]
+
+    forger.row("manifest.jsonl", lambda value: value.update(language="fr"), id="A-04")
+    forger.lines("journal/plain.jsonl", lambda values: [v for v in values if v not in block(values, "A-04")])
+    forger.lines("journal/plain.jsonl", skipped)
+    forger.keep("plain", {k: v for k, v in forger.answers("plain").items() if k != "A-04"})
+
+
+@unseen(13, sealed=True)
+def a_text_was_never_anywhere(forger: Forger) -> None:
+    forger.row("manifest.jsonl", lambda value: value.update(exposures=[]), id="A-03")
+
+
+@unseen(14, sealed=True, trace=("tables/readings.csv", "no result"))
+def a_card_that_calls_a_verdict_no_result(forger: Forger) -> None:
+    sign = {"among": ["AI"], "at": "/verdict", "because": "no result"}
+    forger.edit("detectors/plain.json", lambda value: value["card"]["answer"].update(unmeasured=[sign]))
+    forger.cards()
+    nothing = dict.fromkeys(("displayed", "score", "label"))
+    for name, answer in forger.answers("plain").items():
+        if answer["body"] in ('{"verdict":"AI"}', '{"verdict":"\\u0041I"}'):
+            forger.reading("plain", name, state="declined", reason="no result", **nothing)
+
+
+@unseen(15, sealed=True)
+def an_interest_that_is_not_told(forger: Forger) -> None:
+    def change(value: Json) -> None:
+        for detector in value["detectors"]:
+            detector["relation"] = "none"
+
+    forger.promise(change)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from penmark.generating import gates
-from penmark.generating.rules import GATES
 from penmark.plugins import Written
-from penmark.records import Words
+from penmark.records import Generation, Words
 
+GATES = Generation(models=(), styles=()).gates_in_force
 TOPIC = "the history of the bicycle"
 PROMPT = f"Write an essay about {TOPIC}, in about 60 words."
 GOOD = "Bicycles began as toys for the rich. " * 9

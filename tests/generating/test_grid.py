@@ -206,10 +206,12 @@ def test_the_example_of_the_documents_is_one():
     assert rules.options(made.models[1], made.temperature) == {
         "model": "claude-x", "key": "OUR_KEY", "settings.seed": "7"
     }  # fmt: skip
-    assert made.gates == rules.GATES
+    default = Generation(models=(), styles=())
+    assert made.gates == made.gates_in_force == default.gates_in_force
     assert made.topics is not None
     assert made.models[0].price is not None
     assert made.models[0].price.written == "10"
-    assert (made.replacement, made.attempts) == (rules.NEXT, rules.ATTEMPTS)
-    for gate in rules.GATES:
+    assert made.replacement == "next topic of the draw"
+    assert made.attempts == made.texts_at_a_spot == default.texts_at_a_spot
+    for gate in default.gates_in_force:
         assert f"| `{gate}` |" in text

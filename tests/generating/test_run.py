@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import SEED, draft
 from tests.generating.written_study import archived, generation, model, study
 
-from penmark import canon, collecting
+from penmark import canon, collecting, screening
 from penmark import study as files
 from penmark.doubles.acting import Behaviour
 from penmark.doubles.providers import Reply, composed, provider
@@ -52,6 +52,12 @@ def taken(corpus):
     if len(source):
         collecting.collect(corpus.place, corpus.protocol, "C", source, lambda n: None, anew=source.decided)
     return corpus.documents("C") if len(source) else []
+
+
+def left_out(corpus):
+    """What the screening tells of texts that were asked for and are not in the arm."""
+    found = screening.screen(corpus.place, corpus.edition, corpus.protocol)
+    return [finding.message for finding in found if finding.rule == "left-out"]
 
 
 def lines(corpus, *kinds):
@@ -193,6 +199,11 @@ def test_a_bad_text_is_kept_counted_and_replaced_by_the_next_topic(tmp_path, key
         kept = answers[row["document"], row["turn"]]
         assert kept["text"] == BAD[row["topic"]].text
         assert row["response_sha256"] == canon.sha256(kept["response"]["body"].encode())
+    (counted,) = left_out(corpus)  # in screening.csv, and so in the bundle
+    counts = Counter(gate for row in rejected for gate in row["gates"])
+    assert counted.startswith(f"{len(rejected)} texts that models were asked for are not here: ")
+    for gate, count in counts.items():
+        assert f"{count} {gate}" in counted
 
 
 def test_without_a_replacement_a_spot_stays_empty(tmp_path, keyed):
@@ -204,6 +215,11 @@ def test_without_a_replacement_a_spot_stays_empty(tmp_path, keyed):
         assert len(taken(corpus)) == 3
         assert run(corpus).lanes == []
         assert len(there.vendor.asked) == 8
+    # Spots that were never filled are counted as well, though no document can say so.
+    assert left_out(corpus) == [
+        "5 texts that models were asked for are not here: 4 word limits, 2 cut off, 1 empty, 1 error message, 1 refused; "
+        "some for several reasons"
+    ]
 
 
 def test_a_protocol_without_gates_takes_what_comes(tmp_path, keyed):

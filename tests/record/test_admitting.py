@@ -144,6 +144,17 @@ def test_answers_do_not_slip_into_the_row_of_a_plugin(tmp_path: Path, name: str,
     assert one.readings["origin"].to_list() == ["typed" if name == "a.csv" else "recorded"]
 
 
+def test_answers_do_not_slip_into_the_row_of_a_vendor_that_is_asked_over_http(tmp_path: Path) -> None:
+    place, edition = frozen(tmp_path / "study", {"a": "text one"}, detector("winston", surface="api"))
+    path = written(tmp_path, HEADER + "a,0.25,2026-10-02,AB\n", "a.csv")
+    with pytest.raises(UsageError, match=r"winston is asked .*HTTP.*\n.*--elsewhere"):
+        record(place, edition, path, Import("winston"))
+    assert untouched(edition)
+    record(place, edition, path, Import("winston", retrospective=True, elsewhere=True))
+    [one] = journal.read_all(edition.journal_files(), canon.sha256(study.read(edition.seal("corpus"))))
+    assert one.readings["origin"].to_list() == ["typed"]
+
+
 def test_every_refusal_is_told_at_once(tmp_path: Path) -> None:
     place, edition = made(tmp_path, PERCENT)
     table = f"{HEADER}001,10,2026-10-02,AB\n002,10%,,AB\n003,10%,2020-01-01,AB\n"

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penmark.records import Pace as Limit
+from penmark.scan import opening
 from penmark.scan.pace import Pace
 
 
@@ -110,3 +111,13 @@ def test_without_a_limit_of_its_own_a_vendor_is_asked_at_once() -> None:
     pace = Pace(None, Clock())
     assert pace.free() > 1000
     assert (pace.delay(), pace.rate) == (0.0, None)
+
+
+# --- pauses after a failure ------------------------------------------------------------------------------------------
+
+
+def test_pauses_grow_up_to_a_minute_and_are_never_the_same_for_all() -> None:
+    for failures, most in ((1, 2.0), (2, 4.0), (3, 8.0), (5, 32.0), (6, 60.0), (1000, 60.0)):
+        pauses = {opening.pause(failures) for _ in range(50)}
+        assert all(most / 2 <= each <= most for each in pauses)
+        assert len(pauses) > 1

@@ -194,6 +194,20 @@ def test_what_the_source_says_is_held_against_the_record(corpus):
     ]
 
 
+def test_archived_texts_that_are_not_published_are_told_with_address_and_digest(corpus):
+    made = corpus()
+    drafts = [corpus.draft(f"A{i}", f"Text {i} of the arm A.") for i in range(2)]
+    kept = drafts[0]._replace(fields=drafts[0].fields | {"withheld": "its licence forbids it"})
+    made.collect("A", kept, drafts[1])
+    fine(corpus, made, "C", kind="generated")
+    (found,) = screened(made)
+    assert (found.rule, found.severity, found.document) == ("not-published", "warning", "A0")
+    address = canon.sha256(b"Text 0 of the arm A.")
+    source = kept.provenance["source"]
+    assert found.message == f"the text is not published (its licence forbids it); it is at {source}, SHA-256 {address}"
+    assert found.message in screening.to_csv([found]).decode()
+
+
 def test_units_that_repeat(corpus):
     made = corpus(corpus.arm("A", "human", 3, unit="author"), corpus.arm("C", "ai", 2))
     made.collect("A", *(corpus.draft(f"A{i}", f"Text {i}.", author="X", topic="bees") for i in range(3)))

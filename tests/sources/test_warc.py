@@ -9,7 +9,7 @@ from tests.sources.web import ENGLISH, FRENCH, Archive, Entry, drained, page, re
 from penmark import provenance
 from penmark.errors import PenmarkError, UsageError
 from penmark.plugins import source
-from penmark.sources import payloads, prose
+from penmark.sources import bucket, payloads, prose
 
 GOOD = Entry("https://news.example.org/a")
 
@@ -260,6 +260,87 @@ def test_options_that_are_wrong(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match=r"holds no \.warc"):
         run(tmp_path / "empty")
+
+
+# --- in a bucket -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("part", [100, 257, 4096, bucket.PART])
+@pytest.mark.parametrize("packed", [True, False])
+def test_files_in_a_bucket_are_read_as_if_they_lay_here(tmp_path, monkeypatch, packed, part):
+    monkeypatch.setattr(bucket, "PART", part)
+    end = ".gz" if packed else ""
+    names = [f"crawl-data/CC-NEWS/2020/05/{n}.warc{end}" for n in ("one", "two", "three")]
+    cut = warc(GOOD, Entry("https://example.org/cut"), packed=packed)[:-90]
+    broken = Entry("https://example.org/lied", digest=f"sha1:{sha1(b'other')}")
+    other = Entry("https://example.org/b", page(note="other"))
+    files = dict(zip(names, [warc(other, packed=packed), cut, warc(broken, packed=packed)], strict=True))
+    for name, data in files.items():
+        (tmp_path / "here" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "here" / name).write_bytes(data)
+    listed = tmp_path / ("warc.paths" + end)
+    lines = "".join(f"{name}\n" for name in sorted(names)).encode()
+    listed.write_bytes(gzip.compress(lines) if packed else lines)
+    with served(Archive()) as archive:
+        archive.files = dict(files)
+        there = run(listed, address=archive.url, pause="0")
+        here = run(tmp_path / "here", address=archive.url)
+        assert all(path == "/robots.txt" or path.removeprefix("/") in files for path in archive.asked)
+        (one, two) = there[0]
+        locator = dict(provenance.from_row(two.provenance, "x").locator)
+        for given in ({}, {"path": str(listed)}):  # as the protocol has it: then a list is no WARC file
+            again = source("warc")({"address": archive.url, "pause": "0", **given}).again(locator)
+            assert again.text == two.text
+    assert [draft._replace(place="") for draft in there[0]] == [draft._replace(place="") for draft in here[0]]
+    assert {one.id, two.id} == {other.name, GOOD.name}
+    assert two.provenance["grade"] == "archived"
+    root = f"{tmp_path / 'here'}/"
+    assert [fault.replace(f"{archive.url}/", root) for fault in there[1]] == here[1]
+    assert len(here[1]) == 2
+    assert there[2] == here[2]
+
+
+def test_a_bucket_that_is_not_as_the_list_says(tmp_path, monkeypatch):
+    listed = tmp_path / "warc.paths"
+    listed.write_text("gone.warc\nthere.warc\n")
+    with served(Archive()) as archive:
+        archive.files["there.warc"] = warc(GOOD, packed=False)
+        drafts, faults, _ = run(listed, address=archive.url, pause="0")
+        assert [draft.id for draft in drafts] == [GOOD.name]  # what is there is read all the same
+        assert faults == [f"{archive.url}/gone.warc: the archive answers with status 404"]
+        # A file that changes while it is read, and a server that gives other parts, are faults.
+        monkeypatch.setattr(bucket, "PART", 500)
+        listed.write_text("there.warc\n")
+        for headers, fact in (
+            ({"Content-Range": "bytes 500-503/9999"}, "was changed while it was read"),
+            ({"Content-Range": "bytes 0-3/9999"}, "gives another part than the one asked for"),
+        ):
+            archive.before = [
+                ("/there.warc", 206, first(archive.files["there.warc"]), archive.files["there.warc"][:500])
+            ]
+            archive.before.append(("/there.warc", 206, headers, b"WARC"))
+            _, faults, _ = run(listed, address=archive.url, pause="0")
+            assert len(faults) == 1
+            assert faults[0].startswith(f"{archive.url}/there.warc: ")
+            assert fact in faults[0]
+        archive.before = [("/there.warc", 200, {}, b"all of it")]
+        _, faults, _ = run(listed, address=archive.url, pause="0")
+        assert faults == [f"{archive.url}/there.warc: the archive answers with status 200"]
+    for text, options, fact in (
+        ("there.warc", {}, "nothing says where it is"),
+        ("../there.warc", {"address": archive.url}, "is no name of a file"),
+        ("https://elsewhere.example/x", {"address": archive.url}, "is no name of a file"),
+        ("", {"address": archive.url}, "lists no files"),
+    ):
+        listed.write_text(text)
+        with pytest.raises(UsageError, match=fact):
+            run(listed, **options)
+    with pytest.raises(UsageError, match="cannot be read as a list"):
+        run(tmp_path / "no.paths", address=archive.url)
+
+
+def first(data):
+    return {"Content-Range": f"bytes 0-499/{len(data)}"}
 
 
 # --- once more -----------------------------------------------------------------------------------------------------

@@ -145,7 +145,9 @@ class Archive:
         if span is None:
             return 200, {}, data
         first, last = (int(part) for part in span.removeprefix("bytes=").split("-"))
-        return 206, {}, data[first : last + 1]
+        part = data[first : last + 1]
+        told = f"bytes {first}-{first + len(part) - 1}/{len(data)}"
+        return (206, {"Content-Range": told, "ETag": f'"{sha1(data)}"'}, part) if part else (416, {}, b"")
 
 
 @contextlib.contextmanager

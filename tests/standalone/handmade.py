@@ -218,7 +218,7 @@ class Study:
         self.tables: dict[str, list[list[Any]]] = {}
         self.seals: dict[str, Json] = {}
         self.files: dict[str, bytes] = {}
-        self.sealed_at = {"promise": at(1), "corpus": at(1, 60, ".5"), "heads-0001": at(2), "evidence": at(20)}
+        self.sealed_at = {"promise": at(1), "corpus": at(1, 60, ".5"), "heads-0001": at(3, 60), "evidence": at(20)}
         self.heads_lines = 7
 
     def document(self, name: str) -> Json:
@@ -381,7 +381,7 @@ def beta_lines(study: Study) -> list[Json]:
     for second, (name, shown) in enumerate(BETA.items()):
         facts: Json = {"displayed": shown, "label": shown.strip(), "origin": "typed", "got_at": at(5, second)}
         if study.retrospective:
-            facts |= {"origin": "recorded", "got_at": None if name == "A-01" else "2024-01-01T00:00:00Z"}
+            facts |= {"got_at": None if name == "A-01" else "2024-01-01T00:00:00Z"}
         lines.append(reading(study, name, **facts, at=at(5, second + 1), read_by="operator 1"))
     return lines
 

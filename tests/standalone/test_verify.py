@@ -1238,11 +1238,18 @@ def test_boundaries_compare_exact_decimals(operator: str, score: str, call: bool
     assert judge(rule={"operator": operator}).call(score, None) == ("", call, call, False)
 
 
-@pytest.mark.parametrize(
-    "score", ["NaN", "Infinity", "1e99999999999999999999", "+5", "0x5", " 5", "5 ", "1_0", "٣", "50%", ""]
-)
+@pytest.mark.parametrize("score", ["NaN", "Infinity", "1e", "+5", "0x5", " 5", "5 ", "1_0", "٣", "50%", ""])
 def test_a_score_that_is_no_decimal_number_has_no_call(score: str) -> None:
     assert judge().call(score, None)[0] == f"score is not a decimal number: {score}"
+
+
+@pytest.mark.parametrize(
+    ("score", "why"),
+    [("1e99999999999999999999", "outside"), ("-1e99999999999999999999", "outside"), ("1e-99999999999999999999", "")],
+)
+def test_an_exponent_beyond_all_others_is_compared_all_the_same(score: str, why: str) -> None:
+    assert judge().call(score, None)[0].partition(" the declared scale")[0].removeprefix("score ") == why
+    assert judge().call("0e99999999999999999999", None) == judge().call("0", None)
 
 
 def test_the_rule_is_total() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shlex
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +97,59 @@ def test_a_command_line_passes(tmp_path: Path) -> None:
         text.replace("ARGV", json.dumps(shlex.join([sys.executable, "-I", "-c", code])))
     )
     check_detector("command", card=tmp_path / "wordy.yaml")
+
+
+@pytest.fixture
+def serving() -> Iterator[Callable[[Callable[[str], object]], str]]:
+    """Serves what a function says of a text, at an address on this machine."""
+    open_ones: list[ThreadingHTTPServer] = []
+
+    def serve(says: Callable[[str], object]) -> str:
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                given = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                body = json.dumps(says(given["text"])).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *given: object) -> None:
+                pass
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, args=(0.05,)).start()
+        open_ones.append(server)
+        return f"http://127.0.0.1:{server.server_address[1]}/read"
+
+    yield serve
+    for server in open_ones:
+        server.shutdown()
+        server.server_close()
+
+
+def http_card(tmp_path: Path, url: str) -> Path:
+    request = {"send": {"url": url, "body": '{"text": "{text}"}'}}
+    ask = json.dumps({"by": "http", "request": request})
+    path = tmp_path / "wordy.yaml"
+    path.write_text(CARD.replace("{by: plugin, plugin: wordy}", ask).replace("label: /said, ", ""))
+    return path
+
+
+def test_an_http_address_passes(tmp_path: Path, serving: Callable[[Callable[[str], object]], str]) -> None:
+    url = serving(lambda text: {"score": f"{len(text) % 100 / 100:.2f}", "version": "7"})
+    check_detector("wordy", card=http_card(tmp_path, url))
+
+
+def test_what_an_http_address_gets_wrong(tmp_path: Path, serving: Callable[[Callable[[str], object]], str]) -> None:
+    asked = itertools.count()
+    http_card(tmp_path, serving(lambda text: {"score": "7" if text == "Yes" else f"{next(asked) % 97 / 100:.2f}"}))
+    found = told(tmp_path)
+    assert any("says something else when it is asked again" in fault for fault in found)
+    assert any("the declared scale: 7" in fault for fault in found)
+    assert any("the card's pointer to the version, /version, finds nothing" in fault for fault in found)
+    http_card(tmp_path, "https://detector.example/read")
+    assert told(tmp_path) == ["detector wordy: asks https://detector.example/read, which may cost money"]
 
 
 # --- what a detector may get wrong -----------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def extract(card: Card, body: bytes) -> Extracted:
     has a key twice in one object, or nests deeper than MAX_DEPTH."""
     value = _parsed(body)
     at = card.answer
-    if any(_found(value, row.at) in row.among for row in at.unmeasured):
+    if at.unmeasured and any(_found(value, row.at) in row.among for row in at.unmeasured):
         return Extracted(None, None, None, _found(value, at.version), _found(value, at.text))
     score, label = _found(value, at.score), _found(value, at.label)
     displayed = _found(value, at.displayed)
@@ -90,7 +90,13 @@ def unmeasured(card: Card, body: bytes) -> str | None:
 
 def _parsed(body: bytes) -> Any:
     try:
-        value = _DECODER.decode(body.decode())
+        text = body.decode()
+        try:
+            value, end = _DECODER.raw_decode(text)
+        except json.JSONDecodeError:
+            end = -1
+        if end != len(text):  # white space around the value, or no value
+            value = _DECODER.decode(text)
     except UnicodeDecodeError as error:
         _unreadable(f"is not UTF-8 (byte {error.start})")
     except json.JSONDecodeError as error:

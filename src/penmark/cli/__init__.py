@@ -46,6 +46,15 @@ def _unbroken(text: str) -> str:
     return "\n\n".join(f"\b\n{each}" if each.startswith("  ") else each for each in paragraphs)
 
 
+def _plain(argument: Any) -> None:
+    """An argument as manuals write it: BUNDLE, [FOLDER], [FILE...]; typer would say [folder] and <path>."""
+    name = (argument.metavar or argument.name).removesuffix("...").upper()
+    argument.metavar = name + ("..." if argument.nargs != 1 else "")
+    usage = argument.metavar if argument.required else f"[{argument.metavar}]"
+    argument.get_usage_pieces = lambda ctx: [usage]
+    argument.display_type_rich = lambda ctx: None  # its name says enough
+
+
 class Verbs(TyperGroup):
     """A group whose commands are imported when they are called, so that `--help` stays quick."""
 
@@ -61,6 +70,8 @@ class Verbs(TyperGroup):
         single.command(name=cmd_name, help=told, context_settings=_HELP)(module.run)
         command: Any = typer.main.get_command(single)
         for each in command.params:
+            if each.param_type_name == "argument":
+                _plain(each)
             if each.param_type_name == "option" and not each.is_flag and each.metavar is None:
                 kind = str(module.run.__annotations__.get(each.name, ""))
                 each.metavar = "PATH" if "Path" in kind else "N" if "int" in kind else "TEXT"

@@ -14,6 +14,8 @@ stopped goes on with the same command. `--refused ID --by NAME` is for a person 
   penmark collect C --topics --path topics.csv
   penmark collect C --budget 20
 
+An arm of edited texts (C2) gets its drafts in the same way, and then their edits, by id: `collect C2 --path edits.csv`.
+
 Where anything is wrong, everything that is wrong is told and nothing is written. The same texts again change nothing;
 another text under an id that is there is refused. Attested texts go to private/ and never into corpus/.
 
@@ -126,7 +128,8 @@ def _collect(
             made: Source | None = None
             try:
                 made = plugin(_merged(place, promised, name, source, given) | _promised(plugin, promised))
-                results.append(collect(place, promised, name, made, _Progress(name), anew=anew, draw=draw))
+                source_of_it = generating.joined(place, promised, name, made)
+                results.append(collect(place, promised, name, source_of_it, _Progress(name), anew=anew, draw=draw))
                 for note in getattr(made, "notes", ()):
                     print(f"note: {name}: {note}", file=sys.stderr)
             except FaultsError as error:

@@ -84,5 +84,7 @@ def _show(edition: study.Edition, warnings: tuple[str, ...], as_json: bool) -> N
         print(f"  {result.detail}")
         print(f"    {tokens.openssl_line(seal, path.relative_to(edition.root).as_posix(), at=result.at)}")
     if not held:
-        print("  No timestamp from outside yet: its time is your word alone.")
-    print("Make protocol.yaml public now, and have an archive capture it, before the corpus is frozen.")
+        print("  No timestamp from outside: its time is your word alone.")
+    if newest == edition.seal("promise"):
+        print("Make protocol.yaml public now, and have an archive capture it, before the corpus is frozen.")
+    print("Next: penmark status")

@@ -94,14 +94,18 @@ def _study(out: Path, authority: str) -> None:
     _must("-C", place, "publish", "--out", str(out / "bundle"))
 
 
-def _corpus(out: Path) -> None:
-    """Promise, collect, screen and freeze."""
+def _corpus(out: Path, *, written: bool = False) -> None:
+    """Promise, collect, screen and freeze. ``written``: by the models of the protocol, not taken from what is stored."""
     at = ("-C", str(out / "study"))
     _must(*at, "commit")
     human, ai = demo.material(out / "material")
-    for arm, folder, kind, grade in (("A", human, "archive", "released"), ("C", ai, "generated", "stated")):
+    stored = [("A", human, "archive", "released"), *([] if written else [("C", ai, "generated", "stated")])]
+    for arm, folder, kind, grade in stored:
         options = [f"--option={each}" for each in ("language=en", f"kind={kind}", f"grade={grade}")]
         _must(*at, "collect", arm, "--from", "folder", "--path", str(folder), *options)
+    if written:
+        _must(*at, "collect", "C", "--plan")
+        _must(*at, "collect", "C")
     _must(*at, "screen")
     _must(*at, "freeze")
 
@@ -113,13 +117,19 @@ def _rehearse(out: Path, as_json: bool) -> int:
     """A paid run against the vendors' doubles, up to the page. Exit code 0 where `publish` has refused it."""
     said = sys.stderr if as_json else sys.stdout
     place, at = study.Study(out / "study"), ("-C", str(out / "study"))
-    with local_authority(out / "authority", "demo") as authority, rehearsal.doubles() as there:
+    with (
+        local_authority(out / "authority", "demo") as authority,
+        rehearsal.doubles() as there,
+        rehearsal.providers() as writers,
+    ):
         _must("init", str(place.root), "--template", "humanflow", "--name", "penmark-rehearsal")
         edition = place.edition()
         demo.promise(edition, authority.url, title=rehearsal.TITLE, detectors=rehearsal.detectors())
         rehearsal.write_cards(place, there)
-        print("  (the rehearsal's protocol and cards take their places: doubles stand for vendors)", file=sys.stderr)
-        _corpus(out)
+        rehearsal.write_models(edition, writers)
+        told = "doubles stand for providers and vendors"
+        print(f"  (the rehearsal's protocol and cards take their places: {told})", file=sys.stderr)
+        _corpus(out, written=True)
         _must(*at, "scan", "--check")
         _must(*at, "scan", "--plan")
         _must(*at, "scan", *rehearsal.budgets(place, edition))

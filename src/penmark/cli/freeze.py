@@ -20,9 +20,9 @@ import typer
 from pydantic import ValidationError
 
 from penmark import canon, manifest, protocol, screening, sealing, study, tokens
-from penmark.cli.screen import keep, progress, told
+from penmark.cli.screen import demonstrated, keep, progress, told
 from penmark.collecting import locked
-from penmark.errors import PenmarkError, UsageError
+from penmark.errors import PenmarkError, UsageError, counted
 from penmark.manifest import Manifest
 from penmark.records import Announcement
 from penmark.sealing import Sealed
@@ -61,16 +61,17 @@ def run(
 
 def _freeze(place: Study, edition: Edition, announced: Announcement | None) -> tuple[Manifest, Sealed]:
     promised = protocol.read_sealed(edition)
-    found = screening.screen(place, edition, promised, progress)
+    sealing.unchanged(edition)  # before anything is written: over a changed promise nothing can be sealed
+    found = screening.screen(place, edition, promised, progress, demonstrated())
     keep(place, edition, found)
     errors = [finding for finding in found if finding.severity == "error"]
     if errors:
         for line in told(errors):
             print(line, file=sys.stderr)
         raise PenmarkError(
-            f"{len(errors)} errors stop the freeze",
+            f"{counted(len(errors), 'error')} {'stops' if len(errors) == 1 else 'stop'} the freeze",
             place=str(edition.screening),
-            remedy="Mend them with `penmark collect`, and freeze again; `penmark screen` tells everything.",
+            remedy="Mend what is told above with `penmark collect`, and freeze again; `penmark screen` tells everything.",
         )
     frozen = manifest.freeze(place, edition, promised)
     sealed = sealing.seal(

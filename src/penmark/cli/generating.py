@@ -15,12 +15,13 @@ import typer
 from pydantic import ValidationError
 
 from penmark.collecting import Collected, collect
-from penmark.errors import ServiceError, UsageError
-from penmark.generating import drafting, opening, planning
+from penmark.errors import ServiceError, UsageError, counted
+from penmark.generating import drafting, edits, opening, planning
 from penmark.generating.lane import Lane
 from penmark.generating.made import Made, refuse
 from penmark.generating.opening import Ground
 from penmark.generating.run import Run
+from penmark.plugins import Source
 from penmark.records import Protocol, TokenPrice
 from penmark.study import Study
 
@@ -97,6 +98,14 @@ def writes(promised: Protocol, name: str) -> bool:
     return any(one.name == name and one.generation is not None and one.source is None for one in promised.arms)
 
 
+def joined(place: Study, promised: Protocol, name: str, source: Source) -> Source:
+    """The source as it is; where models wrote the drafts of an arm of edits, with these drafts."""
+    arm = next((one for one in promised.arms if one.name == name), None)
+    if arm is None or not edits.edited(arm):
+        return source
+    return edits.Edits(source, opening.ground(place, promised, name))
+
+
 def fill(
     place: Study, promised: Protocol, name: str, given: Options, path: Path | None, *, as_json: bool
 ) -> tuple[Collected | None, int]:
@@ -121,6 +130,11 @@ def _collected(place: Study, promised: Protocol, name: str, base: Ground) -> Col
     """Take what was made into the arm. After a person's decision a text may be gone: then the arm is filled anew."""
     made = Made(base)
     made.write_rejected()
+    if edits.edited(base.arm):
+        count = edits.write_drafts(base, made)
+        folder = (base.files.root / "drafts").relative_to(place.root).as_posix()
+        print(f"{name}: {counted(count, 'draft')} to edit in {folder}", file=sys.stderr)
+        return None
     if len(made) == 0:
         return None
     if made.decided:

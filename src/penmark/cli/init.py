@@ -8,6 +8,7 @@ an example card of a detector, commented, to cards/NAME.yaml. Nothing is overwri
 from __future__ import annotations
 
 import json
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -79,7 +80,10 @@ def _told(made: starting.Started) -> list[str]:
         )
     lines += made.notes
     lines.append(f"Edition {made.edition.tag}. Fill in every <...> in {made.edition.protocol_yaml}.")
-    lines.append("Next: penmark status")
+    here = made.study.root.resolve() == Path.cwd()
+    lines.append(
+        "Next: penmark status" if here else f"Next: cd {shlex.quote(str(made.study.root))}, and penmark status"
+    )
     return lines
 
 

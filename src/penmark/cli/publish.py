@@ -1,5 +1,7 @@
 """Make the bundle that anyone can check: a folder and the same as a plain tar.
 
+What was made is verified before it stands under its name; a bundle that would fail a check is not published.
+
 With --detector NAME, make an extract of the published bundle instead: what that detector's vendor needs who doubts its
 row. An extract is not a bundle, and says how to check it against the bundle.
 """
@@ -43,6 +45,7 @@ def run(
         sealing.unchanged(chosen)  # a page of tables that are not the sealed ones is not worth a look
         check_current(chosen)
     made = publish(place, chosen, out or place.bundles / chosen.tag, tar=tar)
+    counted = {state: sum(c.state == state for c in made.checks) for state in ("ok", "failed", "not checked")}
     if as_json:
         print(
             json.dumps(
@@ -50,6 +53,7 @@ def run(
                     "bundle": str(made.folder),
                     "tar": str(made.tar) if made.tar else None,
                     "sums_sha256": made.sums_sha256,
+                    "checks": counted,
                 }
             )
         )
@@ -58,6 +62,7 @@ def run(
     print(f"{made.folder}: {made.files} files, {made.texts} texts, {made.withheld} withheld{gone}")
     if made.tar is not None:
         print(f"{made.tar}: the same, packed")
+    print(f"verified: {', '.join(f'{count} {state}' for state, count in counted.items())}")
     print(f"SHA256SUMS has the digest {made.sums_sha256}: print it where you announce the bundle.")
     print(f"Next: penmark verify {made.folder}", file=sys.stderr)
     return 0

@@ -100,7 +100,7 @@ def _warned(scored: scoring.Scored) -> list[str]:
 def _departures(edition: study.Edition) -> bytes:
     promised = protocol.read_sealed(edition)
     known = {d.name: cards.sealed(edition, d.name).card for d in promised.detectors}
-    return protocol.departures_csv(protocol.departures(promised, known))
+    return protocol.departures_csv(protocol.departures(promised, known, protocol.unpublished(edition)))
 
 
 def _check_frozen(edition: study.Edition) -> None:

@@ -19,7 +19,7 @@ from typing import Annotated, Any
 
 import typer
 
-from penmark import amendments, reading, sealing, study
+from penmark import amendments, reading, sealing, seals, study
 from penmark.cli import preview
 from penmark.cli.progress import Progress
 from penmark.errors import PenmarkError, ServiceError, UsageError, did_you_mean
@@ -154,7 +154,7 @@ def _seal_heads(edition: Edition, scan: Scan, heads: Mapping[str, Head]) -> None
     with opening.briefly(edition, scan.plan.shard):
         known: dict[str, Head] = {}
         for name in sealing.order(edition):
-            known |= sealing.read(edition, name).journals
+            known |= seals.read(edition, name).journals
         if all(known.get(path) == head for path, head in heads.items()):
             return
         sealed = sealing.seal(

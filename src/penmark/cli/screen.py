@@ -18,7 +18,8 @@ from typing import Annotated
 import typer
 
 from penmark import protocol, screening, study
-from penmark.errors import UsageError
+from penmark.demo import human, wheels
+from penmark.errors import UsageError, counted
 from penmark.screening import Finding
 from penmark.study import Edition, Study
 
@@ -43,7 +44,7 @@ def run(
             place=str(edition.seal("promise")),
             remedy="Run `penmark commit` first.",
         )
-    found = screening.screen(place, edition, protocol.read_sealed(edition), progress)
+    found = screening.screen(place, edition, protocol.read_sealed(edition), progress, demonstrated())
     if edition.seal("corpus").exists():
         same = study.read(edition.screening) == screening.to_csv(found)
         print(
@@ -60,6 +61,12 @@ def run(
         for line in told(found, whole=whole):
             print(line)
     return 1 if errors else 0
+
+
+def demonstrated() -> list[tuple[str, bytes]]:
+    """Name and text of the demonstration's human pieces, where it ran on this machine: its packages are here then."""
+    found = human.at_hand(*wheels.places(wheels.cache_folder()))
+    return [(piece.id, piece.text.encode()) for piece in found]
 
 
 def keep(place: Study, edition: Edition, found: list[Finding]) -> None:
@@ -93,8 +100,8 @@ def told(found: list[Finding], *, whole: bool = False) -> list[str]:
             lines.append(f"    and {len(several) - SHOWN} more (screening.csv, or --all)")
         lines.append(f"    {several[0].remedy}")
     counts = Counter(finding.severity for finding in found)
-    notes = f", {counts['note']} notes" if counts["note"] else ""
-    lines.append(f"{counts['error']} errors, {counts['warning']} warnings{notes}")
+    notes = f", {counted(counts['note'], 'note')}" if counts["note"] else ""
+    lines.append(f"{counted(counts['error'], 'error')}, {counted(counts['warning'], 'warning')}{notes}")
     return lines
 
 

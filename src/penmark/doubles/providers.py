@@ -142,6 +142,19 @@ class OpenAIShape(Provider):
         }  # fmt: skip
 
 
+class MistralShape(OpenAIShape):
+    """Chat completions with a word of its own for texts that end for length."""
+
+    name = "mistral"
+    finishes = {"stop": "stop", "length": "model_length", "refused": "content_filter"}
+
+
+class XAIShape(OpenAIShape):
+    """Chat completions."""
+
+    name = "xai"
+
+
 class AnthropicShape(Provider):
     """Messages."""
 
@@ -250,7 +263,7 @@ class CohereShape(Provider):
 
 
 SHAPES: dict[str, type[Provider]] = {
-    kind.name: kind for kind in (OpenAIShape, AnthropicShape, GoogleShape, CohereShape)
+    kind.name: kind for kind in (OpenAIShape, MistralShape, XAIShape, AnthropicShape, GoogleShape, CohereShape)
 }
 """The providers that have a double, by the shape of their answers."""
 

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import urlencode
 
 from penmark.doubles.acting import REFUSALS, Behaviour, Limit, Script
 from penmark.doubles.vendor import Asked, Said, Vendor
@@ -22,6 +23,8 @@ ELSEWHERE = "http://192.0.2.1/"
 """An address that belongs to nobody (RFC 5737)."""
 PAGE = b"<!doctype html><title>One moment</title><p>Checking your browser."
 BLOCK = b" " * 2**16
+SAID = ("error", "message", "msg", "detail")
+"""Where vendors say in words what is wrong."""
 
 
 class Double:
@@ -119,8 +122,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if kind == "html":
             body, headers["Content-Type"] = PAGE, "text/html"
-        if kind == "echo key":
-            body, headers = self.echoing(body, headers)
+        if act is not None and (kind == "echo key" or act.tells):
+            body, headers = self.echoing(body, headers, words=act.tells)
         self.send_response(said.status)
         for name, value in headers.items():
             self.send_header(name, value)
@@ -133,13 +136,22 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
         self.close_connection = self.close_connection or kind == "half body"
 
-    def echoing(self, body: bytes, headers: dict[str, str]) -> tuple[bytes, dict[str, str]]:
-        """The answer with what came with the question: its key in header, address and body."""
-        told = {"asked_with": {**dict(self.headers.items()), **self.server.vendor.keys}, "at": self.path}
+    def echoing(self, body: bytes, headers: dict[str, str], *, words: bool) -> tuple[bytes, dict[str, str]]:
+        """The answer with what came with the question: its key in header, address and body, and in what it says."""
+        keys = self.server.vendor.keys
+        told = {"asked_with": {**dict(self.headers.items()), **keys}, "at": self.path}
+        headers = {**headers, "X-Debug": json.dumps(told)}
+        if "Location" in headers:
+            headers["Location"] += "?" + urlencode(keys)
+        if not body.startswith((b"{", b"[")):
+            return body and body + b"<!-- " + json.dumps(told).encode() + b" -->", headers
         value = json.loads(body)
         where = value[0] if isinstance(value, list) else value
         where["debug"] = told
-        return json.dumps(value).encode(), {**headers, "X-Debug": json.dumps(told)}
+        for name in SAID if words else ():
+            if isinstance(where.get(name), str):
+                where[name] += f" (asked with {' '.join(keys.values())})"
+        return json.dumps(value).encode(), headers
 
     def without_end(self) -> None:
         """Spaces, until the client has enough."""

@@ -8,16 +8,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
 
 from penmark.errors import UsageError, did_you_mean
 from penmark.records import Arm, Gate, Generation, Model, Protocol
 from penmark.study import Study
 
-GATES: tuple[Gate, ...] = get_args(Gate)
-ATTEMPTS = 3
-"""Texts that are asked for at one spot of the grid, where the protocol does not say how many."""
-NEXT = "next topic of the draw"
 _OPEN = re.compile(r"\{(topic|words)\}")
 
 
@@ -55,11 +50,9 @@ def files(place: Study, edition: str, arm: str) -> Files:
 
 def rules(promised: Protocol, generation: Generation, topics: int) -> Rules:
     """The rules in force, where there are so many topics."""
-    more = generation.replacement in (None, NEXT)
-    turns = generation.attempts if generation.attempts is not None else ATTEMPTS
     return Rules(
-        gates=GATES if generation.gates is None else generation.gates,
-        turns=min(turns, topics) if more else 1,
+        gates=generation.gates_in_force,
+        turns=min(generation.texts_at_a_spot, topics),
         sends=promised.attempts,
         ask_again=promised.ask_again_in_doubt,
     )

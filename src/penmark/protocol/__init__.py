@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from penmark import canon, handwritten, study
 from penmark.errors import Fault, PenmarkError, did_you_mean
 from penmark.handwritten import Remark
-from penmark.protocol.departing import Departure, departures, departures_csv, quarter
+from penmark.protocol.departing import Departure, departures, departures_csv, quarter, unpublished
 from penmark.protocol.findings import RULES, Severity
 from penmark.protocol.templates import TEMPLATES, Skeleton, UnknownTemplate, fill, followed, template
 from penmark.records import FORMAT, Arm, Detector, Protocol, Quota, Words
@@ -39,6 +39,7 @@ __all__ = [
     "read_sealed",
     "template",
     "undecided",
+    "unpublished",
 ]
 
 SLICES = ("register", "subgroup", "model", "style", "provider", "language", "topic", "author", "source")

@@ -124,6 +124,27 @@ def _generation(arm: str, base: Generation, given: Generation | None) -> Iterato
                 f"{len(after)}",
                 f"The rates speak for fewer {rule}.",
             )
+    yield from _styles(arm, base, given)
+    if given.temperature.strip() != base.temperature:
+        yield (
+            "temperature",
+            f"arm {arm}: {base.temperature}",
+            given.temperature,
+            "The models do not write at their default settings.",
+        )
+    yield from _rejection(arm, base, given)
+    topics = [name for name in base.topics_from if name not in given.topics_from]
+    if topics:
+        yield (
+            "topics",
+            f"arm {arm}: matched to arms {', '.join(base.topics_from)}",
+            f"matched to arms {', '.join(given.topics_from)}" if given.topics_from else "not matched",
+            "Topics may tell the arms apart, so a detector may succeed without knowing anything of authorship.",
+        )
+
+
+def _styles(arm: str, base: Generation, given: Generation) -> Iterator[Row]:
+    """In which words models are asked."""
     missing = [style.name for style in base.styles if style.name not in {each.name for each in given.styles}]
     if missing:
         yield (
@@ -132,20 +153,34 @@ def _generation(arm: str, base: Generation, given: Generation | None) -> Iterato
             _names(given.styles),
             f"No text is asked for in the style {', '.join(missing)}.",
         )
-    if given.temperature.strip() != base.temperature:
+    wordings = {style.name: style.prompt.strip() for style in given.styles}
+    for style in base.styles:
+        if wordings.get(style.name, style.prompt) != style.prompt:
+            yield (
+                "prompt",
+                f"arm {arm}: {style.name}: {style.prompt}",
+                wordings[style.name],
+                "The models are asked in other words than the template's.",
+            )
+
+
+def _rejection(arm: str, base: Generation, given: Generation) -> Iterator[Row]:
+    """Which texts are not taken, and what takes their place."""
+    before, after = base.gates_in_force, given.gates_in_force
+    if before != after:
+        off = [gate for gate in before if gate not in after]
         yield (
-            "temperature",
-            f"arm {arm}: {base.temperature}",
-            given.temperature,
-            "The models do not write at their default settings.",
+            "gates",
+            f"arm {arm}: {', '.join(before) or 'no gates'}",
+            ", ".join(after) or "no gates",
+            f"Texts are taken that the template leaves out: {', '.join(off)}." if off else "Fewer texts are taken.",
         )
-    topics = [name for name in base.topics_from if name not in given.topics_from]
-    if topics:
+    if base.texts_at_a_spot != given.texts_at_a_spot:
         yield (
-            "topics",
-            f"arm {arm}: matched to arms {', '.join(base.topics_from)}",
-            f"matched to arms {', '.join(given.topics_from)}" if given.topics_from else "not matched",
-            "Topics may tell the arms apart, so a detector may succeed without knowing anything of authorship.",
+            "replacement",
+            f"arm {arm}: up to {base.texts_at_a_spot} topics at a spot",
+            f"up to {given.texts_at_a_spot}" if given.texts_at_a_spot > 1 else "none in place of a rejected text",
+            "A rejected text is replaced more or less often, so other texts are in the arm.",
         )
 
 

@@ -1,17 +1,19 @@
 """How a protocol departs from the template that it follows: computed, never declared.
 
-*Reads* and *writes* nothing. The same protocol and cards give the same list in the same order, wherever it is computed:
-rules of the edition, then arm by arm in the template's order, then arms of the study's own, then detectors.
+*Reads* the frozen manifest, where there is one. *Writes* nothing. The same protocol, cards and manifest give the same list
+in the same order, wherever it is computed: rules of the edition, then arm by arm in the template's order, then arms of the
+study's own, then texts that are not published, then detectors.
 *Never* judges: a scaled-down study is a fine study whose readers know what was scaled down.
 """
 
 from __future__ import annotations
 
 import calendar
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from penmark import study
+from penmark import canon, study
 from penmark.protocol import arms
 from penmark.protocol.templates import followed
 from penmark.records import Card, Detector, Protocol
@@ -26,8 +28,10 @@ class Departure(NamedTuple):
     explanation: str
 
 
-def departures(protocol: Protocol, cards: Mapping[str, Card]) -> list[Departure]:
-    """Every departure of ``protocol`` from its template. ``cards``: by the name of the detector.
+def departures(
+    protocol: Protocol, cards: Mapping[str, Card], unpublished: Mapping[str, int] | None = None
+) -> list[Departure]:
+    """Every departure of ``protocol`` from its template. ``cards``: by the name of the detector; ``unpublished``: as below.
 
     Raises UnknownTemplate (a PenmarkError) where it follows a template that this release does not ship.
     """
@@ -41,7 +45,25 @@ def departures(protocol: Protocol, cards: Mapping[str, Card]) -> list[Departure]
             )
         ]
     base = followed(protocol.template).protocol
-    return [Departure(*each) for each in _all(base, protocol, cards)]
+    return [Departure(*each) for each in _all(base, protocol, cards, unpublished or {})]
+
+
+def unpublished(edition: study.Edition) -> dict[str, int]:
+    """How many archived texts of each arm are frozen and not published; empty before the freeze.
+
+    Attested texts are not among them: their authors decide. Raises PenmarkError where a line is not canonical.
+    """
+    if not edition.manifest.exists():
+        return {}
+    found: Counter[str] = Counter()
+    for number, line in study.lines(edition.manifest):
+        if b'"withheld":null' in line or number == 1:
+            continue  # nearly all of them
+        value = canon.decode(line, place=f"{edition.manifest}:{number}")
+        provenance = value.get("provenance") if isinstance(value, dict) else None
+        if isinstance(provenance, dict) and provenance.get("kind") == "archive":
+            found[str(value.get("arm"))] += 1
+    return dict(found)
 
 
 def departures_csv(found: Iterable[Departure]) -> bytes:
@@ -53,7 +75,7 @@ def departures_csv(found: Iterable[Departure]) -> bytes:
 Row = tuple[str, str, str, str]
 
 
-def _all(base: Protocol, given: Protocol, cards: Mapping[str, Card]) -> Iterator[Row]:
+def _all(base: Protocol, given: Protocol, cards: Mapping[str, Card], unpublished: Mapping[str, int]) -> Iterator[Row]:
     yield from _edition(base, given)
     yield from _scoring(base, given)
     known = {arm.name: arm for arm in given.arms}
@@ -74,6 +96,14 @@ def _all(base: Protocol, given: Protocol, cards: Mapping[str, Card]) -> Iterator
                 "no such arm",
                 f"arm {arm.name}: {arm.documents} documents, truth {arm.truth}",
                 "The template does not know this arm; it counts in the headline rates only if it says headline.",
+            )
+    for arm in given.arms:
+        if (count := unpublished.get(arm.name, 0)) > 0:
+            yield (
+                "not-published",
+                "every archived text is published",
+                f"arm {arm.name}: {count} of {arm.documents} texts are not",
+                "screening.csv says where each of them is, and its digest, so that others can fetch the same text.",
             )
     for detector in given.detectors:
         yield from _detector(detector, cards.get(detector.name))

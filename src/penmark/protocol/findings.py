@@ -36,6 +36,7 @@ RULES: dict[str, tuple[Severity, str]] = {
     "sentences-unclear": ("warning", "an edit of which a person must say whether a sentence was added or deleted"),
     "left-out": ("warning", "texts that a source had and did not give, and why"),
     "withdrawn": ("warning", "a text that its author took back"),
+    "not-published": ("warning", "an archived text that is not published, where it is kept, and its digest"),
     "word-limit": ("warning", "a text outside the arm's word limits"),
     "word-limit-margin": ("warning", "a text within 2 % of a word limit: another counting rule may judge otherwise"),
     "duplicate-bytes": ("warning", "texts with the same bytes"),

@@ -1,7 +1,8 @@
 """Publish: make the bundle, a folder that a stranger can check without us.
 
 *Reads* a closed edition and the study's texts, salts, seed and tombstones. *Writes* a new folder, and the same as a plain
-tar. *Never* changes the study; never copies a text that is withheld or withdrawn, its salt, or the evidence about it.
+tar. *Never* changes the study; never copies a text that is withheld or withdrawn, its salt, or the evidence about it;
+never leaves a bundle that fails one of the eight checks.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penmark import canon, cards, evidence, frozen, manifest, protocol, provenance, replies, sealing, study
+from penmark import canon, cards, evidence, frozen, manifest, protocol, provenance, replies, sealing, study, tokens
 from penmark.cards import requests
-from penmark.errors import PenmarkError, ServiceError, UsageError
+from penmark.errors import Fault, FaultsError, PenmarkError, UsageError, counted
 from penmark.publish import describe
-from penmark.records import FORMAT
+from penmark.records import FORMAT, Check
+from penmark.verify import check
 from penmark.verify.sums import digest
 
 EVIDENCE_LINES = 100_000
@@ -26,7 +28,7 @@ EVIDENCE_LINES = 100_000
 
 @dataclass(frozen=True)
 class Published:
-    """Where the bundle is, and what it holds."""
+    """Where the bundle is, what it holds, and what the eight checks found in it: none failed."""
 
     folder: Path
     tar: Path | None
@@ -35,25 +37,36 @@ class Published:
     texts: int
     withheld: int
     withdrawn: int
+    checks: list[Check]
 
 
 def publish(place: study.Study, edition: study.Edition, out: Path, *, tar: bool = True) -> Published:
     """Make the bundle of ``edition`` at ``out``, which must not exist yet.
 
     Raises UsageError where the edition is not closed or ``out`` is taken; PenmarkError for files that do not fit, or are
-    not as they were sealed.
+    not as they were sealed; FaultsError where the bundle would fail its own verification. Nothing is left of it then.
     """
     if not edition.seal("evidence").exists():
         raise UsageError(
             "the evidence is not sealed yet",
             place=str(edition.root),
-            remedy="Run `penmark report` first: it closes the edition.",
+            remedy="Run `penmark report` first: it closes the edition."
+            if edition.seal("corpus").exists()
+            else "Much comes before that: `penmark status` says what is next.",
         )
     _check_asked(edition)
-    if out.exists():
-        raise UsageError(
-            "is there already", place=str(out), remedy="Name another folder with --out, or move that one away."
-        )
+    for path in (out, _packed(out)) if tar else (out,):
+        if path.exists():
+            raise UsageError(
+                "is there already", place=str(path), remedy="Name another folder with --out, or move that one away."
+            )
+    for folder in (place.root / "editions", place.corpus, place.private):
+        if out.resolve().is_relative_to(folder.resolve()):
+            raise UsageError(
+                f"lies in {folder}, where penmark would take it for something else",
+                place=str(out),
+                remedy=f"Name a folder elsewhere with --out; without it, that is {place.bundles / edition.tag}.",
+            )
     with study.locked(place.private / "lock", "`penmark publish`"):
         sealing.unchanged(edition)
         return _made(place, edition, out, tar)
@@ -81,6 +94,7 @@ def _made(place: study.Study, edition: study.Edition, out: Path, tar: bool) -> P
         work.mkdir(parents=True)
         texts, withheld, withdrawn = _fill(place, edition, work)
         files = _sums(work)
+        checks = _verified(work, out)
         work.rename(out)
         study.sync_folder(out.parent)
         packed = _tar(out) if tar else None
@@ -88,7 +102,25 @@ def _made(place: study.Study, edition: study.Edition, out: Path, tar: bool) -> P
         raise study.disk(error, out) from None
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    return Published(out, packed, digest(out / "SHA256SUMS"), files, texts, withheld, withdrawn)
+    return Published(out, packed, digest(out / "SHA256SUMS"), files, texts, withheld, withdrawn, checks)
+
+
+def _verified(work: Path, out: Path) -> list[Check]:
+    """What the eight checks find in what was made. Raises FaultsError for every one that failed."""
+    found = check(work, tokens.Trust.load())
+    failed = [c for c in found if c.state == "failed"]
+    if failed:
+        head = Fault(
+            str(out),
+            f"is not published: {counted(len(failed), 'finding')} of its own verification",
+            "Restore what these name, as it was sealed, from a copy; run `penmark report` again; publish again.",
+        )
+        raise FaultsError([head, *(Fault(f"{c.number} {c.name}", _said(c)) for c in failed)])
+    return found
+
+
+def _said(one: Check) -> str:
+    return f"{one.subject}: {one.got}" + (f"; expected {one.expected}" if one.expected is not None else "")
 
 
 def _fill(place: study.Study, edition: study.Edition, out: Path) -> tuple[int, int, int]:
@@ -228,11 +260,13 @@ def _sums(out: Path) -> int:
     return len(files) + 1
 
 
+def _packed(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.tar")
+
+
 def _tar(folder: Path) -> Path:
     """The same folder as a plain tar whose bytes depend on nothing but the files."""
-    path = folder.with_name(f"{folder.name}.tar")
-    if path.exists():
-        raise ServiceError("is there already", place=str(path), remedy="Move it away, and pack the folder again.")
+    path = _packed(folder)
     part = path.with_name(f".{path.name}.tmp")
     with tarfile.open(part, "w", format=tarfile.USTAR_FORMAT) as archive:
         for file in sorted(

@@ -16,7 +16,7 @@ from typing import Any
 from penmark import amendments, canon, manifest, study, tokens
 from penmark.display import markdown_table1
 from penmark.records import Protocol
-from penmark.verify.seals import read as read_seal
+from penmark.seals import read as read_seal
 
 CANNOT = (
     "that the vendors gave these answers (no vendor signs them)",

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from penmark import cards, journal, study, text, tokens
+from penmark import cards, journal, seals, text, tokens
 from penmark.errors import Fault, UsageError
 from penmark.frozen import Ground
-from penmark.records import Card, Rule, Seal
+from penmark.records import Card, Rule
 
 _DAY = len("2026-11-30")
 _NAMED = 5
@@ -44,7 +44,7 @@ def asked_of_people(ground: Ground, detector: str) -> None:
 def timed(ground: Ground, made: Sequence[Made]) -> Iterator[Fault]:
     """What would make a prospective edition retrospective: answers without a date, older ones, and those of the
     promise's own day without a time, which nobody can put before or after it."""
-    sealed_at = Seal.model_validate_json(study.read(ground.edition.seal("promise"))).sealed_at
+    sealed_at = seals.read(ground.edition, "promise").sealed_at
     answered = [one for one in made if one.line["state"] == "answered"]
     same_day: list[Made] = []
     others: list[Made] = []

@@ -181,6 +181,7 @@ def _detectors(edition: study.Edition, sources: display.Sources) -> dict[str, An
             if not ruled or str(rule) == str(sealed.card.boundary)
             else "tuned"
         )
+        scale = sealed.card.scale
         told.append(
             {
                 "row": row,
@@ -190,10 +191,9 @@ def _detectors(edition: study.Edition, sources: display.Sources) -> dict[str, An
                 "confidence": ("protocol.json", f"/detectors/{index[name]}/rule/confidence")
                 if ruled
                 else (path, "/card/boundary/confidence"),
-                "scale": sealed.card.scale is not None and t["boundary"] != "verdict",
-                "towards": "AI"
-                if sealed.card.scale is not None and sealed.card.scale.direction == "ai"
-                else "human writing",
+                "scale": scale is not None and t["boundary"] != "verdict",
+                "ends": [e for e in ("low", "high") if scale is not None and getattr(scale, e) is not None],
+                "towards": "AI" if scale is not None and scale.direction == "ai" else "human writing",
                 "limits": [key for key, value in sealed.card.limits.model_dump().items() if value is not None],
                 "plugin": sealed.plugin is not None,
                 "notes": sealed.card.notes != "",

@@ -125,9 +125,9 @@ def _take(found: Standing, one: Journal, names: pl.DataFrame) -> None:
 def _open(found: Standing, one: Journal, readings: pl.DataFrame, names: pl.DataFrame) -> list[int]:
     """Note what was sent and has no reading; the positions for which the last attempt has no end on record."""
     doubtful = []
-    last = one.sent.group_by("document", maintain_order=True).last()
+    unanswered = one.sent.join(readings.select("document"), on="document", how="anti", maintain_order="left")
+    unanswered = _placed(one, unanswered.group_by("document", maintain_order=True).last(), names)
     retries = one.retries.group_by("document", maintain_order=True).last()
-    unanswered = _placed(one, last, names).join(readings.select("document"), on="document", how="anti")
     joined = unanswered.join(retries.select("document", "reason", failed_in="line"), on="document", how="left")
     columns = ("position", "attempt", "at", "line", "reason", "failed_in")
     for position, attempt, at, line, reason, failed_in in joined.select(columns).iter_rows():

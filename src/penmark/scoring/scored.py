@@ -16,10 +16,10 @@ from typing import Any, Literal
 import polars as pl
 from pydantic import ValidationError
 
-from penmark import canon, cards, journal, protocol, study
+from penmark import canon, cards, journal, protocol, seals, study
 from penmark.errors import Fault, FaultsError, PenmarkError, UsageError, did_you_mean
 from penmark.journal import Journal
-from penmark.records import Card, Detector, Head, Protocol, Rule, Seal
+from penmark.records import Card, Detector, Head, Protocol, Rule
 from penmark.scoring import documents
 from penmark.scoring.lines import Lines, faults
 from penmark.scoring.states import Version, moment, versions
@@ -79,7 +79,7 @@ def score(
             remedy=f"Name one of {', '.join(sorted(judging))}.",
         )
     frame = documents.read(edition, promised)
-    sealed_at = _promised_at(edition)
+    sealed_at = seals.read(edition, "promise").sealed_at
     ids = frame.select(pl.col("id").alias("document"), pl.int_range(pl.len(), dtype=pl.UInt32).alias("doc"))
     wrong: list[Fault] = []
     found: dict[str, list[Version]] = {}
@@ -131,15 +131,6 @@ def _by_detector(
             remedy = "Only detectors that were committed are scored; take it out."
             wrong.append(Fault(str(held[0].path), f"the protocol has no detector {name}", remedy))
     yield from ((name, []) for name in known if name not in seen)
-
-
-def _promised_at(edition: Edition) -> str:
-    path = edition.seal("promise")
-    canon.decode(study.read(path), place=str(path))
-    try:
-        return Seal.model_validate_json(study.read(path)).sealed_at
-    except ValidationError as error:
-        raise study.validated(str(path), error.errors(include_url=False)) from None
 
 
 def _other_card(edition: Edition, name: str, given: list[Journal]) -> list[Fault]:

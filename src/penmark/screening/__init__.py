@@ -7,7 +7,7 @@ finding. Memory grows by some hundred bytes a document.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import chain
 
 from penmark.errors import installing
@@ -26,9 +26,17 @@ __all__ = ["RULES", "Finding", "Severity", "screen", "to_csv", "to_html"]
 
 
 def screen(
-    place: Study, edition: Edition, protocol: Protocol, progress: Callable[[int], None] = lambda number: None
+    place: Study,
+    edition: Edition,
+    protocol: Protocol,
+    progress: Callable[[int], None] = lambda number: None,
+    demonstrated: Iterable[tuple[str, bytes]] = (),
 ) -> list[Finding]:
-    """Every finding about the corpus as promised, in a fixed order. ``progress`` is told how many texts were read."""
+    """Every finding about the corpus as promised, in a fixed order.
+
+    ``progress`` is told how many texts were read. ``demonstrated``: name and bytes of the demonstration's texts that do not
+    come with penmark.
+    """
     found = Findings(protocol)
     ledger = Ledger(protocol, found, promised_on(edition))
     for number in range(len(protocol.arms)):
@@ -38,7 +46,8 @@ def screen(
         wholes(place, edition, arm, {e.where.document for e in ledger.entries if e.number == number}, earlier, found)
     _strangers(place, protocol, found)
     present = {entry.address for entry in ledger.entries}
-    old = lambda: chain(earlier.texts(present), shipped(protocol.study))  # noqa: E731
+    known = [*shipped(protocol.study, demonstrated)]
+    old = lambda: chain(earlier.texts(present), known)  # noqa: E731
     Texts(place, ledger, found, progress, old).read()
     _tools(found)
     return found.ordered()

@@ -6,7 +6,7 @@ penmark. *Writes* nothing. What an earlier edition's manifest names and the stud
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from penmark.study import Edition, Study
 
 DEMONSTRATION = "penmark-demo"
 """The study that is the demonstration; its own texts are no news in it."""
+_DEMONSTRATED = "the demonstration's text"
 
 
 class Old(NamedTuple):
@@ -64,11 +65,12 @@ class Earlier:
                     yield Old(f"{name} of {row.edition}", raw, row.hidden)
 
 
-def shipped(study_name: str) -> Iterator[Old]:
-    """The demonstration's texts and the practice texts, as far as they come with penmark."""
+def shipped(study_name: str, demonstrated: Iterable[tuple[str, bytes]] = ()) -> Iterator[Old]:
+    """The practice texts, and the demonstration's: those that come with penmark, and ``demonstrated``."""
     folders = [("practice", "the practice text")]
     if study_name != DEMONSTRATION:
-        folders.append(("demo/texts", "the demonstration's text"))
+        folders.append(("demo/texts", _DEMONSTRATED))
+        yield from (Old(f"{_DEMONSTRATED} {name}", raw, False) for name, raw in demonstrated)
     for folder, called in folders:
         inside = files("penmark").joinpath(folder)
         for path in sorted(inside.iterdir(), key=lambda each: each.name) if inside.is_dir() else []:

@@ -203,6 +203,12 @@ class Ledger:
             if lack.rule == SENTENCES and decided is not None and decided.decision == "changed":
                 self.found.add("sentences-changed", where, str(decided), "Replace the text: an edit is not undone.")
         own = document.provenance
+        if own.kind == "archive" and document.withheld is not None:
+            message = (
+                f"the text is not published ({document.withheld}); it is at {own.source}, SHA-256 {document.address}"
+            )
+            remedy = "Nothing need be done: with address and digest anyone can fetch it and see that it is the same."
+            self.found.add("not-published", where, message, remedy)
         made = own.draft if own.kind == "edited" else own
         if made.kind != "generated":
             return

@@ -1,10 +1,13 @@
-"""What is told of an arm as a whole: what its source left out, who took a text back, whether it is what was drawn, whether
-a new panel was mixed in.
+"""What is told of an arm as a whole: what its source left out, what models wrote and was not taken, who took a text back,
+whether it is what was drawn, whether a new panel was mixed in.
 
-*Reads* ``corpus/<arm>/left_out.json``, ``withdrawn.jsonl`` and the pool, and what earlier editions froze. *Writes* nothing.
+*Reads* ``corpus/<arm>/left_out.json``, ``<edition>/rejected.jsonl``, ``withdrawn.jsonl`` and the pool, and what earlier
+editions froze. *Writes* nothing.
 """
 
 from __future__ import annotations
+
+from collections import Counter
 
 from penmark import study
 from penmark.records import Arm
@@ -16,6 +19,7 @@ from penmark.study import Edition, Study
 def wholes(place: Study, edition: Edition, arm: Arm, documents: set[str], earlier: Earlier, found: Findings) -> None:
     """``documents``: those that the arm has now."""
     _left_out(place, arm, found)
+    _rejected(place, edition, arm, found)
     _withdrawn(place, arm, found)
     before = earlier.arm(arm.name)
     _drawn(place, edition, arm, documents - before, found)
@@ -38,6 +42,21 @@ def _left_out(place: Study, arm: Arm, found: Findings) -> None:
         message = f"{sum(counts.values())} texts of the source {name[:16]} are not here: {told}"
         remedy = "Nothing need be done: it is told, so that nobody need ask how many were turned away."
         found.add("left-out", Where(arm.name, file=_file(place, arm, "left_out.json")), message, remedy)
+
+
+def _rejected(place: Study, edition: Edition, arm: Arm, found: Findings) -> None:
+    """How many texts models were asked for that are not in the arm, at spots that were filled later or never."""
+    path = place.rejected(arm.name, edition.tag)
+    rows = [value for _, value in study.records(path)] if path.exists() else []
+    if rows:
+        gates = Counter(str(gate) for row in rows for gate in row["gates"])
+        told = ", ".join(
+            f"{count} {gate}" for gate, count in sorted(gates.items(), key=lambda each: (-each[1], each[0]))
+        )
+        several = "; some for several reasons" if gates.total() > len(rows) else ""
+        message = f"{len(rows)} texts that models were asked for are not here: {told}{several}"
+        remedy = "Nothing need be done: what came is kept, and the promised rule says what took its place."
+        found.add("left-out", Where(arm.name, file=path.relative_to(place.root).as_posix()), message, remedy)
 
 
 def _withdrawn(place: Study, arm: Arm, found: Findings) -> None:

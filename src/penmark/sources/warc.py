@@ -1,25 +1,30 @@
 """The source ``warc``: pages in WARC files, selected by address, domain, date and language.
 
-Options: ``path`` (a file, or a folder of ``*.warc`` and ``*.warc.gz``); ``archive`` (whose crawl it is); ``address``
-(where that archive has the same files for everybody: without it the grade is ``stated``, since nobody else can look);
+Options: ``path`` (a file, a folder of ``*.warc`` and ``*.warc.gz``, or a list of files in a bucket: ``*.paths``,
+``*.paths.gz``, a name a line); ``archive`` (whose crawl it is); ``address`` (where that archive has the files for
+everybody, and where those of a list are read: without it the grade is ``stated``, since nobody else can look);
 ``domain`` (hosts, with their subdomains, ``;`` between them), ``url`` (how addresses begin), ``since``, ``before``
 (2022-01-01), ``language``; ``omit`` (ids to leave out, ``;`` between them); any field of a document for all texts.
 A page that is no HTML, no prose, of another language or a repetition is not selected, and counted in ``notes``; a
 record that is cut, or has another digest than it says, is a fault.
-*Reads* the files as a stream; ``again`` also over the network. *Writes* nothing.
+*Reads* the files as a stream, those of a list and those of ``again`` over the network. *Writes* nothing.
 """
 
 from __future__ import annotations
 
 import collections
+import gzip
+import re
+import zlib
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
-from penmark.errors import Fault, FaultsError, PenmarkError, UsageError
+from penmark.errors import Fault, FaultsError, PenmarkError, ServiceError, UsageError
 from penmark.plugins import Draft, Found
 from penmark.sources import captures, payloads, warc_files
 from penmark.sources.asking import asker
+from penmark.sources.bucket import Distant
 from penmark.sources.captures import Capture, Unfit
 from penmark.sources.mapping import FIELDS, Mapping, required_path
 from penmark.sources.warc_files import Broken, Record, Wanted
@@ -27,6 +32,7 @@ from penmark.sources.warc_files import Broken, Record, Wanted
 CUTOFF = "2022-01-01"
 _OWN = ("path", "archive", "address", "domain", "url", "since", "before", "omit", "contact", "pause")
 _FAULTS = ("digest", "damaged")
+_NAME = re.compile(r"[A-Za-z0-9_.=+-]+(/[A-Za-z0-9_.=+-]+)*")
 _FIRST = 2**20
 """Bytes that are asked for to see one record; four times as many where it is longer."""
 
@@ -46,7 +52,7 @@ class Warc:
 
     def gather(self, arm_name: str) -> Iterator[Draft]:
         """A draft for each page that is selected. Raises FaultsError at the end."""
-        path = required_path(self._options, "warc", "a WARC file, or a folder of them")
+        path = required_path(self._options, "warc", "a WARC file, a folder of them, or a list")
         if self._options.get("archive", "") == "":
             remedy = "Give archive=…, such as archive='Common Crawl, CC-MAIN-2020-16'."
             raise UsageError("the source warc needs the option `archive`: whose crawl the files are of", remedy=remedy)
@@ -54,8 +60,8 @@ class Warc:
         left: collections.Counter[str] = collections.Counter()
         seen: dict[str, str] = {}
         unused = set(self._omitted)
-        for file, name in _files(path):
-            for item in warc_files.records(file, self._wanted):
+        for file, name, records in self._read(path, faults):
+            for item in records:
                 if isinstance(item, Broken):
                     faults.append(Fault(f"{file}: at byte {item.offset}", item.fact, _REMEDY))
                     continue
@@ -76,7 +82,7 @@ class Warc:
         offset = locator.get("offset", "")
         if not (offset.isascii() and offset.isdigit() and len(offset) <= 15) or locator.get("file", "") == "":
             raise PenmarkError("its locator names no record", remedy="Take the record from where it was published.")
-        if self._options.get("path", "") != "":
+        if self._options.get("path", "") != "" and not _is_list(Path(self._options["path"])):
             record = warc_files.one(_inside(Path(self._options["path"]), locator["file"]), int(offset))
         else:
             record = self._over_the_network(locator, int(offset))
@@ -84,6 +90,31 @@ class Warc:
             fact = f"the record {locator.get('record')} does not stand at byte {offset} of {locator['file']}"
             raise PenmarkError(fact, remedy="Is it the same file?")
         return captures.found(_capture(record, {}), locator)
+
+    def _read(self, path: Path, faults: list[Fault]) -> Iterator[tuple[str, str, Iterator[Record | Broken]]]:
+        """Each file: where it lies, what its locators call it, and what it holds."""
+        if not _is_list(path):
+            for file, name in _files(path):
+                yield str(file), name, warc_files.records(file, self._wanted)
+            return
+        if self._address == "":
+            raise UsageError(
+                f"{path.name} lists files in a bucket, and nothing says where it is",
+                remedy="Give address=…, such as address=https://data.commoncrawl.org.",
+            )
+        asking = asker(self._options, (self._address,))
+        for name in _listed(path):
+            distant = Distant(asking, f"{self._address}/{name}")
+            yield distant.url, name, self._distant(distant, faults)
+
+    def _distant(self, file: Distant, faults: list[Fault]) -> Iterator[Record | Broken]:
+        """The records of a file in a bucket; one that is not there is a fault, and the others are read."""
+        try:
+            yield from warc_files.streamed(file, self._wanted)
+        except ServiceError:
+            raise
+        except PenmarkError as error:
+            faults.extend(error.faults)
 
     def _over_the_network(self, locator: dict[str, str], offset: int) -> Record | None:
         if locator.get("address", "") != self._address or self._address == "":
@@ -108,7 +139,7 @@ class Warc:
     def _draft(
         self,
         record: Record,
-        file: Path,
+        file: str,
         name: str,
         seen: dict[str, str],
         left: collections.Counter[str],
@@ -165,6 +196,27 @@ def _files(path: Path) -> list[tuple[Path, str]]:
     if not path.is_file():
         raise UsageError("there is no such file", place=str(path), remedy="Correct the option `path`.")
     return [(path, path.name)]
+
+
+def _is_list(path: Path) -> bool:
+    return path.name.endswith((".paths", ".paths.gz")) and not path.is_dir()
+
+
+def _listed(path: Path) -> list[str]:
+    """The names in a list of files. Raises UsageError where it cannot be read, or a line is no plain name."""
+    try:
+        raw = path.read_bytes()
+        text = (gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw).decode("ascii")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        remedy = "Give a list of files, a name a line, as crawls publish it."
+        raise UsageError(f"cannot be read as a list of files ({error})", place=str(path), remedy=remedy) from None
+    names = [line.strip() for line in text.splitlines() if line.strip() != ""]
+    for name in names:
+        if _NAME.fullmatch(name) is None or ".." in name.split("/"):
+            raise UsageError(f"{name!r} is no name of a file", place=str(path), remedy="Correct the list.")
+    if not names:
+        raise UsageError("lists no files", place=str(path), remedy="Give a list of files, a name a line.")
+    return list(dict.fromkeys(names))
 
 
 def _inside(path: Path, name: str) -> Path:

@@ -11,7 +11,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from penmark.sources import captures, extra, payloads
 
@@ -19,6 +19,14 @@ _BLOCK = 2**20
 _GZIP, _PLAIN = b"\x1f\x8b\x08", b"WARC/1."
 _STATUS = re.compile(rb"HTTP/[0-9.]+ +([0-9]{3})(?: [^\r\n]*)?\r?\n")
 _HEADER_END = re.compile(rb"\r?\n\r?\n")
+
+
+class Seekable(Protocol):
+    """A file that is open for reading, here or elsewhere."""
+
+    def read(self, size: int = -1, /) -> bytes: ...
+    def seek(self, offset: int, whence: int = 0, /) -> int: ...
+    def tell(self) -> int: ...
 
 
 class Wanted(NamedTuple):
@@ -61,21 +69,26 @@ class Broken(NamedTuple):
 
 
 def records(path: Path, wanted: Wanted) -> Iterator[Record | Broken]:
-    """The records that are wanted, and the broken places, in the order of the file."""
+    """The records of a file that are wanted, and the broken places, in its order."""
+    with path.open("rb") as file:
+        yield from streamed(file, wanted)
+
+
+def streamed(file: Seekable, wanted: Wanted) -> Iterator[Record | Broken]:
+    """As ``records``, of a file that is open for reading and seeking, here or elsewhere."""
     held: Record | None = None  # without a digest only what follows shows that a record was whole
     told = -1
-    with path.open("rb") as file:
-        for item in _resumed(file, wanted):
-            if isinstance(item, Broken) and item.offset == told:
-                continue  # once for each place
-            told = item.offset if isinstance(item, Broken) else told
-            if held is not None and isinstance(item, Broken):
-                yield Broken(held.offset, "the record states no digest, and what follows it is broken: it may be cut")
-            elif held is not None:
-                yield held
-            held = item if isinstance(item, Record) and not item.proven else None
-            if held is None:
-                yield item
+    for item in _resumed(file, wanted):
+        if isinstance(item, Broken) and item.offset == told:
+            continue  # once for each place
+        told = item.offset if isinstance(item, Broken) else told
+        if held is not None and isinstance(item, Broken):
+            yield Broken(held.offset, "the record states no digest, and what follows it is broken: it may be cut")
+        elif held is not None:
+            yield held
+        held = item if isinstance(item, Record) and not item.proven else None
+        if held is None:
+            yield item
     if held is not None:
         yield held
 
@@ -92,7 +105,7 @@ def first(data: bytes) -> Record | None:
     return _first(io.BytesIO(data))
 
 
-def _first(file: IO[bytes]) -> Record | None:
+def _first(file: Seekable) -> Record | None:
     package = extra.load("fastwarc.warc", "fastwarc")
     try:
         for record in package.ArchiveIterator(file, parse_http=False):
@@ -103,7 +116,7 @@ def _first(file: IO[bytes]) -> Record | None:
     return None
 
 
-def _resumed(file: IO[bytes], wanted: Wanted) -> Iterator[Record | Broken]:
+def _resumed(file: Seekable, wanted: Wanted) -> Iterator[Record | Broken]:
     """As ``records``, over all parts of a file: after a broken place it is read on from the next record."""
     magic = _GZIP if file.read(2) == _GZIP[:2] else _PLAIN
     start: int | None = 0
@@ -122,7 +135,7 @@ def _resumed(file: IO[bytes], wanted: Wanted) -> Iterator[Record | Broken]:
         start = _next(file, last + 1, magic)
 
 
-def _selected(file: IO[bytes], start: int, wanted: Wanted, reached: list[Any]) -> Iterator[Record | Broken]:
+def _selected(file: Seekable, start: int, wanted: Wanted, reached: list[Any]) -> Iterator[Record | Broken]:
     """The records that are wanted from a byte on. ``reached``: takes the last one that was seen."""
     package = extra.load("fastwarc.warc", "fastwarc")
     fits = _address(wanted).match
@@ -180,7 +193,7 @@ def _answer(block: bytes) -> tuple[int, dict[str, str], bytes] | None:
     return int(status[1]), named, block[end.end() :]
 
 
-def _ended(file: IO[bytes], start: int, magic: bytes) -> bool:
+def _ended(file: Seekable, start: int, magic: bytes) -> bool:
     """True where the records from ``start`` to the end of the file are whole."""
     if magic == _PLAIN:
         file.seek(0, io.SEEK_END)
@@ -200,7 +213,7 @@ def _ended(file: IO[bytes], start: int, magic: bytes) -> bool:
     return inflater.eof
 
 
-def _next(file: IO[bytes], start: int, magic: bytes) -> int | None:
+def _next(file: Seekable, start: int, magic: bytes) -> int | None:
     """Where the next record may begin."""
     file.seek(start)
     at, rest = start, b""

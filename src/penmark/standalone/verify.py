@@ -539,6 +539,16 @@ def folded(verdict: str) -> str:
     return " ".join(RUN.findall(verdict)).casefold()
 
 
+def exact(score: str) -> decimal.Decimal:
+    """The value of a decimal number, to be compared; one with an exponent beyond Python's is put at that end of all others."""
+    with contextlib.suppress(decimal.InvalidOperation):
+        return decimal.Decimal(score)
+    mantissa, _, exponent = score.lower().partition("e")
+    way = -1 if exponent.startswith("-") else 1
+    sign, digit = int(mantissa.startswith("-")), int(bool(decimal.Decimal(mantissa)))
+    return decimal.Decimal((sign, (digit,), way * 10**8))
+
+
 class Judge:
     """What a sealed card and the rule in force make of an answer."""
 
@@ -605,10 +615,9 @@ class Judge:
         """(why there is no call, whether the score lies on the side of AI, class)"""
         if score is None:
             return *self.banded_call(label), name
-        try:
-            number = decimal.Decimal(score if DECIMAL.fullmatch(score) else "none")
-        except decimal.InvalidOperation:
+        if DECIMAL.fullmatch(score) is None:
             return f"score is not a decimal number: {score}", False, name
+        number = exact(score)
         if (self.low is not None and number < self.low) or (self.high is not None and number > self.high):
             return f"score outside the declared scale: {score}", False, name
         if label is None:
@@ -635,6 +644,7 @@ class Doc:
         *(
             "address",
             "arm",
+            "attested",
             "buckets",
             "id",
             "number",
@@ -653,6 +663,7 @@ class Doc:
         self.stated = {at: record[at] for at in ("canonical_sha256", "words", "characters")}
         self.number, self.place, self.salt, self.position = number, place, salt, -1
         self.unit = record.get(unit)  # the author, source or topic, where the arm says so
+        self.attested = record["provenance"].get("kind") == "attested"
         self.buckets: tuple[int, ...] = ()
         self.sent = ""  # SHA-256 of the text, once it was read
 
@@ -671,6 +682,7 @@ class Study:
         self.detectors: dict[str, dict[str, Any]] = {}
         self.plugins: dict[str, Any] = {}
         self.judges: dict[str, Judge] = {}
+        self.asked_by: dict[str, Any] = {}  # people, a plugin or HTTP
         self.stamped: dict[str, str] = {}  # the earliest moment of the tokens over a seal or an amendment
         self.documents: dict[str, Doc] = {}
         self.buckets: dict[tuple[str, str, str], int] = {}  # (arm, slice_by, slice), or ("", "group", group of table2)
@@ -827,6 +839,7 @@ def check_protocol(study: Study) -> None:
                 sealed = bundle.record(path, "card:o plugin:o?")
                 study.judges[known[path]] = Judge(sealed["card"], study.detectors[known[path]]["rule"])
                 study.plugins[known[path]] = sealed["plugin"]
+                study.asked_by[known[path]] = sealed["card"].get("ask", {}).get("by")
             elif path.startswith("detectors/"):
                 raise Fault("a card that the protocol does not name", "committed detectors only")
     for number, path in enumerate(bundle.named(r"amendments/.*\.json"), 1):
@@ -872,7 +885,12 @@ class Corpus:
 
     def check(self) -> None:
         with self.report.guard(4, "screening.csv"):
-            self.told.update((row["rule"], row["document"]) for _, row in rows_of(self.study, "screening.csv"))
+            rows = [row for _, row in rows_of(self.study, "screening.csv")]
+            self.told.update((row["rule"], row["document"]) for row in rows)
+            written = [list(row) for row in rows[:1]] + [list(row.values()) for row in rows]
+            form = "".join(",".join(map(cell, row)) + "\n" for row in written).encode()
+            if rows and self.bundle.whole("screening.csv", most=1 << 28) != form:
+                raise Fault("cells or line ends written otherwise", "the one form of a table")
         with self.report.guard(4, "manifest.jsonl"):
             self.manifest()
         salted = [doc.id for doc in self.study.documents.values() if doc.salt is not None]
@@ -943,9 +961,23 @@ class Corpus:
         if kind not in PROVENANCE:
             raise Fault(f"provenance of kind {kind}", ", ".join(PROVENANCE))
         fitting(origin, PROVENANCE[kind], exact=False)
+        for held in (origin, origin["draft"]) if kind == "edited" else (origin,):
+            self.dates(held, place)
+        if attested and record["withheld"] is None and origin.get("consent", {}).get("publish") is False:
+            self.report.fault(4, place, f"{name} is published", "a withheld text: its author did not agree")
         if kind == "edited" and published:
             self.wanted[origin["draft_sha256"]].append((doc, origin["draft_words"]))
         self.promises(self.study.arms[arm], origin, place, safe(name))
+
+    def dates(self, origin: dict[str, Any], place: str) -> None:
+        """Dates are of the calendar, and not after the day on which the corpus was sealed (or the next, somewhere else)."""
+        corpus = self.study.seals.get("corpus")
+        for field in ("evidence_date", "written_on", "generated_on"):
+            with self.report.guard(4, f"{place} {field}"):
+                if (date := origin.get(field)) is not None and corpus is not None:
+                    day, frozen = map(datetime.date.fromisoformat, (date, corpus["sealed_at"][:10]))
+                    if (day - frozen).days > 1:
+                        raise Fault(date, f"before the freeze, {corpus['sealed_at']}")
 
     def promises(self, arm: dict[str, Any], origin: dict[str, Any], place: str, name: str) -> None:
         """Dates and budgets, as the arm promises them, or as screening.csv tells that they are not."""
@@ -1144,10 +1176,10 @@ def documents_row(study: Study, record: dict[str, Any]) -> list[object]:
 class Asked:
     """What the journals of one detector hold about one document."""
 
-    __slots__ = ("open", "readings", "sents", "skipped")
+    __slots__ = ("file", "next", "open", "readings", "sents", "skipped")
 
     def __init__(self) -> None:
-        self.sents = 0
+        self.sents, self.next, self.file = 0, 1, ""  # questions; the number of the next; where the last stands
         self.skipped: str | None = None
         self.open: dict[int, str] = {}  # attempts that nothing answers, and when they were sent
         self.readings: dict[tuple[bool, str | None], dict[str, Any]] = {}  # by (failed, version)
@@ -1163,7 +1195,7 @@ class Scan:
         self.asked: defaultdict[str, Asked] = defaultdict(Asked)
         self.versions: dict[str | None, str] = {}  # each version, in order of its first answer, and its state
         self.asked_for: dict[str | None, str | None] = {}  # the version asked for, by the first that came back
-        self.unseen, self.position, self.shard = 0, -1, (1, 1)
+        self.unseen, self.elsewhere, self.position, self.shard = 0, 0, -1, (1, 1)
         self.window = [study.protocol["window"][end] for end in ("opens", "closes")]
         self.again = study.protocol["ask_again_in_doubt"] is True
         self.evidence = self.evidence_lines()
@@ -1174,6 +1206,8 @@ class Scan:
         while self.peeked is not None:
             self.report.fault(5, self.peeked[0], "evidence without its reading", "lines in the order of the readings")
             self.peeked = next(self.evidence, None)
+        if self.elsewhere and study.asked_by.get(name) != "people":
+            self.report.unchecked(5, f"journal/{name}", f"{self.elsewhere} answers from elsewhere: a program could ask")
         if self.unseen:
             self.report.unchecked(5, f"journal/{name}", f"{self.unseen} readings of withheld texts: no evidence here")
         self.versions = self.versions or {None: ""}
@@ -1196,9 +1230,10 @@ class Scan:
                 mark = fitting(record["journals"][path], "head:d lines:i")
                 marks[mark["lines"]].append((seal, mark["head"]))
         shard = re.fullmatch(r"\.([0-9]+)of([0-9]+)\.jsonl", path.removeprefix(f"journal/{self.name}"))
+        self.file, self.changed, self.scanned = path, "", set[str]()
         self.started: list[tuple[str, Any]] = []  # start lines, and their code, before the first question
         self.position, self.shard = -1, (int(shard[1]), int(shard[2])) if shard else (1, 1)
-        previous, count = self.study.bundle.digest("seals/corpus.json"), 0
+        previous, count, newest = self.study.bundle.digest("seals/corpus.json"), 0, ""
         for count, line in enumerate(self.study.bundle.lines(path), 1):
             place = f"{path}:{count}"
             with self.report.guard(5, place):
@@ -1207,10 +1242,13 @@ class Scan:
                 if kind not in JOURNAL or (count == 1 and kind != "start"):
                     raise Fault(f"a line of kind {kind}", "start first; then one of " + ", ".join(JOURNAL))
                 self.report.expect(5, f"{place} prev", fitting(entry, JOURNAL[kind])["prev"], previous)
+                newest = max(newest, moment(entry["at"]))
                 getattr(self, kind)(entry, place)
             previous = sha256(line)
             for seal, head in marks.pop(count, ()):
                 self.report.expect(5, f"{place} (head sealed by seals/{seal}.json)", previous, head)
+                if newest and early(made := moment(self.study.seals[seal]["sealed_at"]), newest):
+                    self.report.fault(5, place, f"lines of {newest}", f"before {made}, when {seal} was sealed")
         for lines, seals in marks.items():
             self.report.fault(5, path, f"{count} lines", f"{lines} lines, sealed by seals/{seals[0][0]}.json")
         final = self.study.seals.get("evidence", {"journals": {}})["journals"].get(path, {"lines": "no head"})
@@ -1247,13 +1285,22 @@ class Scan:
             self.report.fault(5, place, f"{doc.id} sent again", "nothing sent after a reading or a skip")
         if attempt in asked.open or (asked.open and not self.again):
             self.report.fault(5, place, f"{doc.id} sent again, the attempt before not answered", "left in doubt")
-        if attempt > attempts and not self.again:
+        if attempt > attempts:
             self.report.fault(5, place, f"attempt {attempt}", f"{attempts} at most")
-        asked.open[attempt] = entry["at"]
+        elif attempt != asked.next and asked.file in ("", self.file):  # which of two shards came first is not known
+            self.report.fault(
+                5, place, f"attempt {attempt}", f"attempt {asked.next}, unless the one before was stopped"
+            )
+        if self.changed:
+            self.report.fault(5, place, f"{doc.id} sent after {self.changed}", "nothing: the promise says stop")
+        asked.open[attempt], asked.next, asked.file = entry["at"], attempt + 1, self.file
 
     def retry(self, entry: dict[str, Any], place: str) -> None:
-        if self.about(entry)[1].open.pop(entry["attempt"], None) is None:
+        asked = self.about(entry)[1]
+        if asked.open.pop(entry["attempt"], None) is None:
             self.report.fault(5, place, "a retry of what was not sent", "a sent line before it")
+        if entry["reason"].startswith("stopped: "):
+            asked.next = entry["attempt"]
 
     def skipped(self, entry: dict[str, Any], place: str) -> None:
         doc, asked = self.about(entry)
@@ -1282,6 +1329,7 @@ class Scan:
         for time in (entry["sent_at"], entry["got_at"]):
             if scanned and time is not None:
                 self.when(time, place)
+        self.follows(entry, place)
         body = self.body(entry, doc, place)
         self.extraction(entry, doc, body, place)
         key = (state == "failed", None if state == "failed" else version)
@@ -1290,6 +1338,8 @@ class Scan:
         if state != "failed":
             self.asked_for.setdefault(version, entry["version_asked"])
         if state == "answered":
+            self.elsewhere += not scanned
+            self.change(entry)
             self.versions[version] = ""  # known when all are read
             promise, got_at = self.study.seals.get("promise"), entry["got_at"]
             late = got_at is None or (promise is not None and moment(got_at) < moment(promise["sealed_at"]))
@@ -1297,6 +1347,29 @@ class Scan:
             if not late and stamped and early(moment(got_at), stamped):
                 self.report.fault(5, place, f"answered {got_at}", f"after the promise, stamped {stamped}")
             self.study.retrospective |= late
+
+    def follows(self, entry: dict[str, Any], place: str) -> None:
+        """Answers come after their questions and before their lines, give or take what clocks and typed dates are off."""
+        scanned, got_at = entry["origin"] == "scan", entry["got_at"]
+        if entry["read_by" if scanned else "sent_at"] is not None:
+            said = f"{entry['origin']}, read by {entry['read_by']}, sent at {entry['sent_at']}"
+            self.report.fault(5, place, said, "readers of typed and recorded answers only, sendings of a scan only")
+        if got_at is None:
+            return
+        if scanned and entry["sent_at"] is not None and early(moment(got_at), moment(entry["sent_at"])):
+            self.report.fault(5, place, f"got {got_at}", f"after it was sent, {entry['sent_at']}")
+        written, got = (datetime.datetime.fromisoformat(moment(time)) for time in (entry["at"], got_at))
+        if got - written > datetime.timedelta(minutes=5 if scanned else 24 * 60):
+            self.report.fault(5, place, f"got {got_at}", f"before its line was written, {entry['at']}")
+
+    def change(self, entry: dict[str, Any]) -> None:
+        """Note the answer of a scan that shows another version, where the promise is to stop there."""
+        stops = self.study.protocol.get("on_version_change") == "stop"
+        if not stops or entry["origin"] != "scan" or entry["version"] is None:
+            return
+        self.scanned = self.scanned or {entry["version"], entry["version_asked"]}
+        if entry["version"] not in self.scanned:
+            self.changed = self.changed or f"version {entry['version']} of {entry['document']}"
 
     def when(self, time: str, place: str) -> None:
         """A scan happens in the promised days, after the freeze and before the evidence is sealed."""
@@ -1338,8 +1411,18 @@ class Scan:
             found = self.judge.extract(body, entry["origin"] == "typed" and self.judge.of_screens)
         elif entry["evidence_sha256"] is None:
             found = self.judge.from_display(entry["displayed"])
-            if (entry["origin"], state) == ("scan", "answered"):
-                self.report.fault(5, place, "a scan without evidence", "the raw answer; only a copied screen has none")
+            if state == "answered" and entry["origin"] != "typed":
+                self.report.fault(
+                    5, place, "an answer without evidence", "the raw answer; only a copied screen has none"
+                )
+            if state != "answered" and entry["displayed"] is not None:
+                self.report.fault(
+                    5, place, f"{state}, and displayed {entry['displayed']}", "an answer, or nothing shown"
+                )
+        if state == "answered" and entry["reason"] is not None and (entry["evidence_sha256"] is None or doc.attested):
+            self.report.fault(
+                5, place, entry["reason"], "no remark on answers about attested texts, or without evidence"
+            )
         for field in found.keys() - {"text"}:
             self.report.expect(5, f"{place} {field}, from the answer", entry[field], found[field])
         if body is None:

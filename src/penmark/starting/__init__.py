@@ -228,6 +228,12 @@ def founding(root: Path, name: str) -> Iterator[Ground]:
 
 
 def _keep_out(root: Path) -> None:
+    if (root / "format").is_file() and (root / "SHA256SUMS").is_file():
+        raise UsageError(
+            "is a bundle: a study in it would damage it",
+            place=str(root),
+            remedy="Name a new folder; `--from` this one, where it is to be replicated.",
+        )
     for file, line in _KEPT_OUT.items():
         path = root / file
         if path.exists() and line not in study.read(path, limit=2**20).decode(errors="replace").splitlines():

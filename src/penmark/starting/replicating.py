@@ -78,7 +78,12 @@ def replication(
 def _refuse_odd_files(bundle: Path) -> None:
     """Nothing but plain files and folders with plain names, so that no later reader follows or opens anything else."""
     if not bundle.is_dir():
-        raise UsageError("is not a folder", place=str(bundle), remedy="Unpack the bundle first: tar -xf BUNDLE.tar")
+        there = bundle.exists()
+        raise UsageError(
+            "is not a folder" if there else "there is no such folder",
+            place=str(bundle),
+            remedy="Unpack the bundle first: tar -xf BUNDLE.tar" if there else "Look at the name after --from.",
+        )
     faults = []
     for folder, folders, files in os.walk(bundle):
         for name in sorted([*folders, *files]):
@@ -94,6 +99,10 @@ def _refuse_odd_files(bundle: Path) -> None:
             break
     if faults:
         raise FaultsError(faults)
+    if study.Study(bundle).marker.is_file():
+        raise UsageError(
+            "is a study, not a bundle", place=str(bundle), remedy="`penmark publish` there makes its bundle: name that."
+        )
     if not (bundle / "format").is_file() or study.read(bundle / "format", limit=64) != b"1\n":
         raise UsageError(
             "is not a bundle of format 1 (no file `format` that says so)",

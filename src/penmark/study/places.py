@@ -158,6 +158,10 @@ class Study:
         """From whom an arm was drawn for an edition."""
         return self.corpus / arm / f"pool-{tag}.jsonl"
 
+    def rejected(self, arm: str, tag: str) -> Path:
+        """What models were asked for, for an edition, and is not in the arm."""
+        return self.corpus / arm / tag / "rejected.jsonl"
+
     @property
     def bundles(self) -> Path:
         """Where `publish` puts bundles unless told otherwise."""
@@ -171,14 +175,14 @@ class Study:
 
     def edition(self, tag: str | None = None) -> Edition:
         """The edition of that tag, or the newest. Raises UsageError where there is none."""
-        found = self.editions()
-        if tag is not None:
-            found = [e for e in found if e.tag == tag]
+        known = self.editions()
+        found = known if tag is None else [e for e in known if e.tag == tag]
         if not found:
+            tags = ", ".join(e.tag for e in known)
             raise UsageError(
-                f"no edition {tag}" if tag is not None else "the study has no edition",
+                f"there is no edition {tag}" if tag is not None else "the study has no edition",
                 place=str(self.root / "editions"),
-                remedy="Start one with `penmark init`.",
+                remedy=f"It has {tags}." if tags else "Start one with `penmark init`.",
             )
         return found[-1]
 
@@ -192,6 +196,9 @@ def find(folder: Path) -> Study:
         for above in folder.resolve().parents:
             if Study(above).marker.is_file():
                 return Study(above)
+        if (folder / "format").is_file() and (folder / "SHA256SUMS").is_file():
+            remedy = "`penmark verify` checks it; `penmark init FOLDER --from BUNDLE` starts a replication of it."
+            raise UsageError("is a bundle, not a study", place=str(folder), remedy=remedy)
         raise UsageError(
             "there is no study here, nor above (no study.yaml)",
             place=str(folder),

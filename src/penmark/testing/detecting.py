@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from penmark import cards, evidence, reading
+from penmark.cards import requests
 from penmark.errors import Fault, PenmarkError
 from penmark.records import Card
 from penmark.testing import apart
@@ -21,6 +22,10 @@ from penmark.testing.apart import IMPORT, PATIENCE, Nonconforming, Ran
 UNUSUAL = (
     "\ufeffOne caf\u00e9, one cafe\u0301.\r\n\r\n\u201cNo\u201d \u2014 she wrote: \u05d0\u05d1 \U0001f58b\ufe0f\u200d\t"
     "<b>&amp;</b> {text} %s \\n"
+)
+_ELSEWHERE = (
+    "Serve it on this machine for this test (http://127.0.0.1:PORT/…), or ask it about the practice texts: "
+    "`penmark scan --pilot --budget NAME=AMOUNT`."
 )
 Texts = list[tuple[str, str]]
 
@@ -36,7 +41,7 @@ def check_detector(
     import_seconds: float = IMPORT,
     patience: float = PATIENCE,
 ) -> None:
-    """Check the installed detector plugin ``name``.
+    """Check the installed detector plugin ``name``, or the server on this machine that the card ``name`` asks over HTTP.
 
     ``card``: the card that reads its answers, or its file; else ``cards/<name>.yaml`` here, or the one that ships.
     ``options``: added to those of the card. ``texts``: further texts to ask about. ``variants``: for an option two values
@@ -46,9 +51,15 @@ def check_detector(
     place = f"detector {name}"
     faults: list[Fault] = []
     found = _card(name, card, place, faults)
+    request = found.ask.request if found is not None else None
+    if found is not None and request is not None:
+        if requests.here(request) is None:
+            raise Nonconforming([*faults, Fault(place, f"asks {request.send.url}, which may cost money", _ELSEWHERE)])
+        local = False
     named = _texts(texts)
     spec = {
         "name": name,
+        "card": found.model_dump_json(by_alias=True) if found is not None and request is not None else None,
         "options": {**(found.ask.options if found is not None else {}), **(options or {})},
         "texts": [text for _, text in named],
         "variants": {key: list(values) for key, values in (variants or {}).items()},
@@ -94,7 +105,7 @@ def _card(name: str, given: Card | Path | str | None, place: str, faults: list[F
     except PenmarkError as error:
         faults += [fault._replace(place=fault.place or place) for fault in error.faults]
         return None
-    if found.ask.plugin != name:
+    if found.ask.plugin != name and not (found.ask.by == "http" and found.name == name):
         asks = f"plugin {found.ask.plugin}" if found.ask.plugin is not None else found.ask.by
         faults.append(
             Fault(
@@ -157,7 +168,7 @@ def _differing(named: Texts, one: list[Any], other: list[Any]) -> str:
 
 def _answers(place: str, named: Texts, told: Mapping[str, Any], card: Card | None) -> list[Fault]:
     found: list[Fault] = []
-    if not told["version"]:
+    if not told["version"] and (card is None or card.ask.by != "http"):  # over HTTP the answers tell it, or nobody
         remedy = "Set `version` to a text that changes with everything that changes an answer."
         found.append(Fault(place, "has no version", remedy))
     shown: set[str] = set()

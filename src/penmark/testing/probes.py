@@ -11,11 +11,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from penmark import plugins
 from penmark.errors import FaultsError, PenmarkError, ServiceError, UsageError
+from penmark.records import Card
 
 UNKNOWN = "no-such-option"
 _EVENTS = (
@@ -85,7 +87,7 @@ def _made(factory: Any, options: dict[str, str], told: dict[str, Any]) -> Any:
 def detector(spec: dict[str, Any]) -> dict[str, Any]:
     """Everything that a detector says about the texts: in order, again, backwards, made anew, by two threads at once."""
     told: dict[str, Any] = {}
-    factory = _loaded(plugins.detector, spec["name"], told)
+    factory = _loaded(plugins.detector if spec["card"] is None else partial(_asked, spec["card"]), spec["name"], told)
     plugin = None if factory is None else _made(factory, spec["options"], told)
     if plugin is None:
         return told
@@ -103,6 +105,11 @@ def detector(spec: dict[str, Any]) -> dict[str, Any]:
         for name, values in spec["variants"].items()
     }
     return told
+
+
+def _asked(card: str, name: str) -> Callable[[dict[str, str]], Any]:
+    """What makes the detector that a card asks over HTTP; its options are the settings of the card."""
+    return partial(plugins.engine("http"), Card.model_validate_json(card))
 
 
 def _said(plugin: Any, text: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from penmark import protocol, study, tokens
 from penmark.errors import FaultsError, PenmarkError
 from penmark.journal import Journal
 from penmark.records import Check, Protocol
-from penmark.verify import changes, computed, corpus, journals, pages, promise, seals, sums
+from penmark.verify import changes, claims, computed, corpus, journals, pages, promise, seals, sums
 from penmark.verify.found import Found
 
 NAMES = ("sums", "seals", "promise kept", "corpus", "journals", "completeness", "tables", "pages")
@@ -55,6 +55,7 @@ def _checks(edition: study.Edition, trust: tokens.Trust, found: list[Found]) -> 
             one.not_checked("the bundle", "there is no protocol to hold it against: see check 3", _DAMAGED)
     _scored(edition, read if readable else None, found)
     _run(eight, lambda: changes.changes(edition, eight))
+    _run(eight, lambda: changes.readme(edition.root, eight))
     _run(eight, lambda: pages.pages(edition.root, eight))
 
 
@@ -70,7 +71,8 @@ def _promised(
     three, four, five = found[2:5]
     known = corpus.Corpus()
     _run(three, lambda: promise.promise(edition, promised, sealed.seals.get("promise"), trust, three))
-    _run(four, lambda: corpus.corpus(edition, promised, known, four))
+    claimed = claims.Claims(edition, promised, sealed.seals.get("corpus"), known, four)
+    _run(four, lambda: corpus.corpus(edition, promised, known, claimed.see, four))
     _run(four, lambda: corpus.order(read, known, four))
     _run(five, lambda: journals.journals(edition, promised, sealed, read, known, five))
 

@@ -75,8 +75,13 @@ def answers(
             text = published.text(at) if card.answer.text is not None else None
             judged = _judged(row, card, there.body, text)
             _answer(where, row, judged, text, found)
-            if ours and text is not None and not known.attested[at]:
-                _remark(where, row, card, there.body, text, found)
+            if row.state == "answered" and known.attested[at]:
+                found.equal(f"{where} (reason)", row.reason, None, "Answers about attested texts have no remark.")
+            elif ours and (text is not None or row.reason is not None):
+                _remark(where, row, card, there.body, published.text(at) if text is None else text, found)
+        if not ours and card.answer.text is not None:
+            why = "another release wrote it, whose remarks on answers are not held against the answers"
+            found.not_checked(place, why, "Use the release that its start lines name.")
     if next(kept, None) is not None:
         found.failed(f"evidence/{name}", "answers without a reading", "one answer a reading", _CHANGED)
 
@@ -114,10 +119,14 @@ def _ours(one: journal.Journal) -> bool:
     return all(start["software"] == f"penmark {__version__}" for start in one.starts)
 
 
-def _remark(where: str, row: _Row, card: Card, body: bytes, text: str, found: Found) -> None:
-    """An answered reading has the remark that its raw answer calls for."""
+def _remark(where: str, row: _Row, card: Card, body: bytes, text: str | None, found: Found) -> None:
+    """An answered reading has the remark that its raw answer calls for. ``text``: None where it is not here."""
+    if text is None or row.state != "answered":
+        return
     judged = reading.judge(card, body, text)
-    if judged.state == row.state == "answered":
+    if row.origin == "typed" and cards.by_display(card):
+        judged = reading.judge_typed(card, body)
+    if judged.state == "answered":
         said = reading.remarked(judged, card, body, text).reason
         found.equal(f"{where} (reason)", row.reason, said, "The remark is not what the answer shows.")
 
@@ -132,9 +141,17 @@ def _echoed(card: Card, body: bytes) -> str:
 
 def _displayed(where: str, row: _Row, card: Card, found: Found) -> None:
     """A reading without a raw answer: nothing of a scan was shown, or somebody copied a screen."""
-    if row.origin == "scan" and row.state == "answered":
-        found.failed(where, "an answer without evidence", "the raw answer of a scan", "A scan keeps every answer.")
+    if row.origin != "typed" and row.state == "answered":
+        expected = "the raw answer, unless somebody copied a screen"
+        found.failed(where, "an answer without evidence", expected, "What programs read, they keep.")
+    if row.state == "answered" and row.reason is not None:
+        remedy = "The operator says something of an answer that follows from nothing."
+        found.failed(f"{where} (reason)", row.reason, "no remark on an answer that nobody can look at", remedy)
     shown = row.displayed
+    if row.state != "answered" and shown is not None:
+        found.failed(
+            where, f"{row.state}, and displayed {shown}", "nothing displayed, or an answer", "An answer was left out."
+        )
     told = (None, None) if shown is None else cards.from_display(card, shown)[1:3]
     got = (row.score, row.label)
     found.equal(f"{where} (score, label)", got, told, "The reading is not what was displayed.")

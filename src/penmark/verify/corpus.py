@@ -11,9 +11,9 @@ import io
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 from pydantic import ValidationError
@@ -21,11 +21,12 @@ from pydantic import ValidationError
 from penmark import canon, provenance, study, text
 from penmark.errors import PenmarkError
 from penmark.journal import Journal
-from penmark.records import Arm, Document, Protocol
+from penmark.records import Arm, Document, Protocol, Time
 from penmark.verify import pools, texts
 from penmark.verify.found import Found
 
 _HEX = re.compile(r"[0-9a-f]{64}")
+_TIME = re.compile(get_args(Time)[1].pattern)
 _FROZEN = "The corpus was changed after the freeze. Ask the publisher for the frozen one."
 _KEYS = frozenset(f.alias or name for name, f in Document.model_fields.items())
 _TWINS = ("duplicate-bytes", "duplicate-text")
@@ -34,14 +35,20 @@ Cells = Counter[tuple[str, tuple[tuple[str, str | None], ...]]]
 
 @dataclass
 class Corpus:
-    """The documents of a manifest, small: by position, with what later checks need."""
+    """The documents of a manifest, small: by position, with what later checks need.
+
+    ``withdrawn``: when, by document. ``broken``: lines that are no documents. ``unfit``: by detector and document, why its
+    sealed card says that it cannot be asked about it.
+    """
 
     ids: dict[str, int] = field(default_factory=dict)
     addresses: list[str] = field(default_factory=list)
     withheld: bytearray = field(default_factory=bytearray)
     attested: bytearray = field(default_factory=bytearray)
     salts: dict[str, bytes] = field(default_factory=dict)
-    withdrawn: set[str] = field(default_factory=set)
+    withdrawn: dict[str, str] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)
+    unfit: dict[str, dict[str, str]] = field(default_factory=dict)
     seed: bytes | None = None
 
     def add(self, name: str, address: str, *, withheld: bool, attested: bool) -> None:
@@ -52,8 +59,10 @@ class Corpus:
         self.attested.append(attested)
 
 
-def corpus(edition: study.Edition, promised: Protocol, known: Corpus, found: Found) -> None:
-    """Manifest, texts, provenance, budgets; fills ``known`` with what the later checks need."""
+def corpus(
+    edition: study.Edition, promised: Protocol, known: Corpus, see: Callable[[Document], None], found: Found
+) -> None:
+    """Manifest, texts, provenance, budgets; fills ``known`` with what the later checks need. ``see`` is shown each document."""
     _seed(edition, promised, known, found)
     _salts(edition, known, found)
     _withdrawn(edition, known, found)
@@ -62,6 +71,7 @@ def corpus(edition: study.Edition, promised: Protocol, known: Corpus, found: Fou
     try:
         for document in _Manifest(edition, promised, known, found).documents():
             drawn.see(document)
+            see(document)
             if document.withheld is None and document.id not in known.withdrawn:
                 wanted[document.address] = (*wanted.get(document.address, ()), texts.facts(document))
     except PenmarkError as error:
@@ -74,9 +84,13 @@ def corpus(edition: study.Edition, promised: Protocol, known: Corpus, found: Fou
         found.failed("salts.jsonl", got, "a salt for each attested text that is published, in manifest order", remedy)
     texts.texts(edition, wanted, known.salts, found)
     drawn.replay(known.seed, found)
-    if odd := sorted(known.withdrawn - set(known.ids)):
+    if (said := [name for name in known.ids if name in known.withdrawn]) != [
+        n for n in known.withdrawn if n in known.ids
+    ]:
+        found.failed("withdrawn.jsonl", "is in another order", f"manifest order: {', '.join(said)}", _FROZEN)
+    if odd := sorted(known.withdrawn.keys() - known.ids.keys()):
         found.failed("withdrawn.jsonl", f"names {', '.join(odd)}", "documents of the manifest", _FROZEN)
-    if gone := len(known.withdrawn & set(known.ids)):
+    if gone := len(known.withdrawn.keys() & known.ids.keys()):
         told = "text was withdrawn by its author" if gone == 1 else "texts were withdrawn by their authors"
         remedy = "A bundle of before has them; the rates count what was answered about them."
         found.not_checked("texts", f"{gone} {told}", remedy)
@@ -157,10 +171,10 @@ def _withdrawn(edition: study.Edition, known: Corpus, found: Found) -> None:
         for number, line in study.records(path) if path.exists() else ():
             name, at = line.get("document"), line.get("at")
             fits = set(line) == {"at", "document"} and isinstance(name, str) and isinstance(at, str)
-            if not fits or name in known.withdrawn:
+            if not fits or name in known.withdrawn or not _TIME.fullmatch(str(at)):
                 found.failed(f"withdrawn.jsonl:{number}", "is not one new {at, document}", "a tombstone", _FROZEN)
             else:
-                known.withdrawn.add(str(name))
+                known.withdrawn[str(name)] = str(at)
     except PenmarkError as error:
         found.error(error)
 
@@ -233,6 +247,7 @@ class _Manifest:
         if isinstance(name, str) and isinstance(address, str) and isinstance(own, dict) and isinstance(arm, str):
             attested = own.get("kind") == "attested"
             self.known.add(name, address, withheld=value["withheld"] is not None, attested=attested)
+            self.known.broken.add(name)
             self.counts[arm] += 1
 
     def _measures(self, place: str, document: Document) -> None:
@@ -299,7 +314,14 @@ def _told(edition: study.Edition, found: Found) -> set[tuple[str, str]]:
         rows = csv.reader(io.StringIO(data.decode("utf-8"), newline=""), strict=True)
         header = next(rows, [])
         rule, document = header.index("rule"), header.index("document")
-        return {(row[rule], row[document].removeprefix("'")) for row in rows}
+        read = list(rows)
+        if any(len(row) != len(header) for row in read):
+            raise ValueError("a row has more or fewer cells than the header")
+        if study.csv_bytes(header, read) != data:
+            found.failed(
+                "screening.csv", "is written otherwise", "the one form of a table (docs/format.md, 1)", _FROZEN
+            )
+        return {(row[rule], row[document].removeprefix("'")) for row in read}
     except PenmarkError as error:
         found.error(error)
     except (csv.Error, ValueError, IndexError) as error:

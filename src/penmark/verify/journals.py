@@ -1,22 +1,20 @@
 """Check 5, journals: every attempt stands where it was written, by whom and when it was promised.
 
-*Reads* journal/, the sealed cards, the seals, and of the manifest what skipped documents are. The answers themselves are
-held against their evidence in ``answers``. *Never* takes a reason for not asking on trust.
+*Reads* journal/, the sealed cards, the seals, and of the manifest who can be asked about what. When and in which order
+things were asked is held in ``hours`` and ``turns``, the answers against their evidence in ``answers``. *Never* takes a
+reason for not asking on trust.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from penmark import canon, cards, journal, provenance, study, tokens
+from penmark import canon, cards, journal, provenance, study
 from penmark.errors import PenmarkError
-from penmark.records import Document, Protocol, Seal, SealedCard
-from penmark.verify import answers, stamps
+from penmark.records import Protocol, Seal, SealedCard
+from penmark.verify import answers, hours, turns
 from penmark.verify.corpus import Corpus
 from penmark.verify.found import Found
 from penmark.verify.seals import Sealed
@@ -51,6 +49,11 @@ def journals(
             held[detector.name] = cards.sealed(edition, detector.name)
         except PenmarkError as error:
             found.error(error)
+    positions = list(known.ids.values())
+    frozen = pl.DataFrame(
+        {"document": list(known.ids), "frozen": [known.addresses[at] for at in positions]},
+        schema={"document": pl.String, "frozen": pl.String},
+    )
     for one in read:
         place = f"journal/{one.path.name}"
         if one.detector not in {d.name for d in promised.detectors}:
@@ -58,16 +61,17 @@ def journals(
             found.failed(place, f"answers of {one.detector}", "committed detectors only", remedy)
             continue
         _starts(place, one, edition, held.get(one.detector), found)
-        _times(place, one, promised, sealed, found)
-        _documents(place, one, known, found)
+        hours.hours(place, one, promised, sealed, found)
+        _documents(place, one, frozen, found)
         _asked(place, one, promised.detector(one.detector).version, found)
+        _fit(place, one, known, found)
     _heads(edition, sealed.seals, {f"journal/{one.path.name}": one for one in read}, found)
     texts = answers.Texts(edition, known)
     for name, card in held.items():
         own = [one for one in read if one.detector == name]
-        _attempts(own, promised, found)
+        turns.turns(own, promised, promised.detector(name), found)
+        _elsewhere(name, card, own, found)
         answers.answers(edition, name, card.card, own, known, texts, found)
-    _skips(edition, read, held, known, found)
     answers.strays(edition, set(held), found)
     if found.clean:
         found.ok("journal", f"{sum(j.lines for j in read)} lines in {len(read)} journals, chained and sealed")
@@ -86,24 +90,35 @@ def _starts(place: str, one: journal.Journal, edition: study.Edition, sealed: Se
             found.equal(f"{where} plugin", start["plugin"], promised, "It was asked by other code than the promised.")
 
 
-def _documents(place: str, one: journal.Journal, known: Corpus, found: Found) -> None:
+def _documents(place: str, one: journal.Journal, known: pl.DataFrame, found: Found) -> None:
+    """``known``: ``document`` and ``frozen``, its address, of the manifest."""
     for frame in (one.sent, one.retries, one.skipped):
-        for name in frame["document"].unique(maintain_order=True).to_list():
-            if name not in known.ids:
-                found.failed(place, f"the document {name}", "a document of the manifest", _CHANGED)
-    for name, address, line in one.readings.select("document", "address", "line").iter_rows():
-        at = known.ids.get(name)
-        if at is None or known.addresses[at] != address:
-            expected = "a document of the manifest" if at is None else known.addresses[at]
-            found.failed(f"{place}:{line}", f"{name} with address {address}", expected, _CHANGED)
+        strange = frame.select(pl.col("document").unique(maintain_order=True)).join(known, on="document", how="anti")
+        for name in strange["document"].to_list():
+            found.failed(place, f"the document {name}", "a document of the manifest", _CHANGED)
+    read = one.readings.select("document", "address", "line").join(
+        known, on="document", how="left", maintain_order="left"
+    )
+    other = read.filter(pl.col("address").ne_missing(pl.col("frozen")))
+    for name, address, line, frozen in other.iter_rows():
+        expected = "a document of the manifest" if frozen is None else frozen
+        found.failed(f"{place}:{line}", f"{name} with address {address}", expected, _CHANGED)
 
 
 def _asked(place: str, one: journal.Journal, version: str | None, found: Found) -> None:
-    """What a reading repeats of the question is what was asked: the promised version, and the time of its ``sent`` line."""
+    """What a reading repeats of the question is what was asked: the promised version, and the time of its ``sent`` line.
+    Nobody reads the answers of a scan, and penmark did not see when others asked."""
     other = one.readings.filter(pl.col("version_asked").ne_missing(pl.lit(version, dtype=pl.String)))
     for line, said in other.select("line", "version_asked").iter_rows():
         remedy = "The version that is asked for is promised."
         found.failed(f"{place}:{line}", f"asked for version {said}", f"version {version}", remedy)
+    scan = pl.col("origin") == "scan"
+    odd = one.readings.filter((scan & pl.col("read_by").is_not_null()) | (~scan & pl.col("sent_at").is_not_null()))
+    for line, origin, reader, at in odd.select("line", "origin", "read_by", "sent_at").iter_rows():
+        got = f"a {origin}, read by {reader}" if origin == "scan" else f"{origin}, sent at {at}"
+        found.failed(
+            f"{place}:{line}", got, "read by nobody where it is of a scan, else without a time of sending", _CHANGED
+        )
     scanned = one.readings.lazy().filter(pl.col("origin") == "scan").select("document", "attempt", "sent_at", "line")
     sent = (
         one.sent.lazy()
@@ -115,60 +130,6 @@ def _asked(place: str, one: journal.Journal, version: str | None, found: Found) 
         both.filter(pl.col("sent_at") != pl.col("at")).select("line", "sent_at", "at").collect().iter_rows()
     ):
         found.failed(f"{place}:{line}", f"sent at {said}", f"{at}, as its `sent` line says", _CHANGED)
-
-
-# --- times -----------------------------------------------------------------------------------------------------------
-
-
-def _times(place: str, one: journal.Journal, promised: Protocol, sealed: Sealed, found: Found) -> None:
-    """Scans lie inside the promised window, after the corpus seal and before the evidence seal."""
-    readings = one.readings
-    scanned = readings.filter(readings["origin"] == "scan")
-    try:
-        for times in (one.sent["at"], scanned["sent_at"].drop_nulls(), scanned["got_at"].drop_nulls()):
-            if (span := _span(place, times)) is not None:
-                _inside(place, span, promised, sealed.seals, found)
-        answered = readings.filter(readings["state"] == "answered")["got_at"].drop_nulls()
-        if (span := _span(place, answered)) is not None:
-            _promised_before(place, span[0], sealed, found)
-    except PenmarkError as error:
-        found.error(error)
-
-
-def _span(place: str, times: pl.Series) -> tuple[str, str] | None:
-    """The earliest and the latest time; None where there is none. Raises PenmarkError where it is no time."""
-    if times.is_empty():
-        return None
-    # Without its Z a time sorts as text: the shorter of two that are alike is the earlier.
-    bare = times.str.strip_suffix("Z").sort()
-    first, last = f"{bare[0]}Z", f"{bare[-1]}Z"
-    for at in (first, last):
-        stamps.check_time(at, place)
-    return first, last
-
-
-def _inside(place: str, span: tuple[str, str], promised: Protocol, seals: dict[str, Seal], found: Found) -> None:
-    first, last = span
-    opens, closes = promised.window.opens, promised.window.closes
-    if first[:10] < opens or last[:10] > closes:
-        got, expected = f"scanned from {first} to {last}", f"from {opens} to {closes}"
-        found.failed(place, got, expected, "Scanned outside the promised window.")
-    if "corpus" in seals and tokens.moment(first) < tokens.moment(seals["corpus"].sealed_at):
-        expected = f"after the corpus seal, {seals['corpus'].sealed_at}"
-        found.failed(place, f"scanned at {first}", expected, "Asked before the freeze.")
-    if "evidence" in seals and tokens.moment(last) > tokens.moment(seals["evidence"].sealed_at):
-        expected = f"before the evidence seal, {seals['evidence'].sealed_at}"
-        found.failed(place, f"scanned at {last}", expected, "Asked after the evidence seal.")
-
-
-def _promised_before(place: str, first: str, sealed: Sealed, found: Found) -> None:
-    """Where others saw the promise only after an answer, the promise's own time does not make the edition prospective."""
-    stamped, promise = sealed.stamped.get("promise"), sealed.seals.get("promise")
-    if stamped is None or promise is None or tokens.moment(first) < tokens.moment(promise.sealed_at):
-        return
-    if tokens.moment(first) + stamps.CLOCK < tokens.moment(stamped):
-        expected = f"after the promise, {stamped} by its token"
-        found.failed(place, f"answered at {first}", expected, "The rules were written after the answers existed.")
 
 
 # --- sealed heads ----------------------------------------------------------------------------------------------------
@@ -210,73 +171,32 @@ def _line(path: Path, wanted: int, *, last: bool) -> str:
     return digest if not last or count == wanted else f"{count} lines"
 
 
-# --- attempts, and reasons for none ----------------------------------------------------------------------------------
+# --- who can be asked about what --------------------------------------------------------------------------------------
 
 
-def _attempts(own: list[journal.Journal], promised: Protocol, found: Found) -> None:
-    """Every question is answered by a reading or a retry before the next; none is asked more often than promised."""
-    events: defaultdict[str, list[tuple[int, int, str, int, str]]] = defaultdict(list)
-    for number, one in enumerate(own):
-        place = f"journal/{one.path.name}"
-        readings = one.readings.filter(one.readings["origin"] == "scan")
-        odd = _odd(one, readings)
-        for kind, frame in (("sent", one.sent), ("retry", one.retries), ("reading", readings)):
-            rows = frame if len(own) > 1 else frame.filter(pl.col("document").is_in(odd.implode()))
-            for document, attempt, line in rows.select("document", "attempt", "line").iter_rows():
-                events[document].append((number, line, kind, attempt, f"{place}:{line}"))
-    for document, happened in events.items():
-        for place, got, expected in _in_turn(sorted(happened), promised):
-            found.failed(place, f"{document}: {got}", expected, "The journal is not what a scan writes.")
-
-
-def _odd(one: journal.Journal, readings: pl.DataFrame) -> pl.Series:
-    """The documents about which more happened than one question, and at most its answer."""
-    return pl.concat(
-        [
-            one.retries["document"],
-            one.sent.filter(pl.col("document").is_duplicated() | (pl.col("attempt") != 1))["document"],
-            readings.filter(pl.col("document").is_duplicated() | (pl.col("attempt") != 1))["document"],
-        ]
-    ).unique()
-
-
-def _in_turn(happened: Iterable[tuple[int, int, str, int, str]], promised: Protocol) -> Iterator[tuple[str, str, str]]:
-    """Place, fact and what would be right, of each event about one document that has no place there."""
-    left: set[int] = set()
-    for _, _, kind, attempt, place in happened:
-        if kind != "sent":
-            if attempt not in left and kind == "retry":
-                yield place, f"attempt {attempt} is to be made again", "a question before it that nothing answers"
-            left.discard(attempt)
+def _fit(place: str, one: journal.Journal, known: Corpus, found: Found) -> None:
+    """A document that was not asked about was withdrawn, or is one that the sealed card says cannot be, for that reason; one
+    that cannot be is not asked about. Which documents are asked about is nobody's choice."""
+    unfit = known.unfit.get(one.detector, {})
+    for document, reason, line in one.skipped.select("document", "reason", "line").iter_rows():
+        if (reason == provenance.WITHDRAWN and document in known.withdrawn) or document not in known.ids:
             continue
-        if attempt in left or (left and not promised.ask_again_in_doubt):
-            yield place, "sent again, the question before is not answered", "a pair in doubt is left so, as promised"
-        if attempt > promised.attempts:
-            yield place, f"attempt {attempt}", f"at most {promised.attempts}, as promised"
-        left.add(attempt)
+        if document in known.broken:
+            continue  # check 4 says what is wrong with it
+        expected = unfit.get(document, f"{document} is asked about")
+        remedy = "By the promised card the document could be asked about."
+        found.equal(f"{place}:{line}", reason, expected, remedy)
+    if unfit:
+        asked = one.sent.filter(pl.col("document").is_in(list(unfit)))
+        for document, line in asked.select("document", "line").iter_rows():
+            remedy = "By the promised card the document could not be asked about."
+            found.failed(f"{place}:{line}", f"{document} is asked about", f"skipped: {unfit[document]}", remedy)
 
 
-def _skips(
-    edition: study.Edition, read: list[journal.Journal], held: dict[str, SealedCard], known: Corpus, found: Found
-) -> None:
-    """A document that was not asked about was withdrawn, or is one that the sealed card says cannot be, for that reason."""
-    skipped: defaultdict[str, list[tuple[str, str, SealedCard]]] = defaultdict(list)
-    for one in read:
-        if (card := held.get(one.detector)) is not None:
-            for document, reason, line in one.skipped.select("document", "reason", "line").iter_rows():
-                skipped[document].append((f"journal/{one.path.name}:{line}", reason, card))
-    for each in _chosen(edition, skipped) if skipped else ():
-        for place, reason, card in skipped[each.id]:
-            if reason == provenance.WITHDRAWN and each.id in known.withdrawn:
-                continue
-            expected = cards.not_scannable(card.card, each)
-            remedy = "By the promised card the document could be asked about."
-            found.equal(place, reason, expected if expected is not None else f"{each.id} is asked about", remedy)
-
-
-def _chosen(edition: study.Edition, names: Container[str]) -> Iterator[Document]:
-    """The documents of the manifest with these ids; a line that is none is told by check 4."""
-    for number, line in study.lines(edition.manifest):
-        value: Any = canon.decode(line, place=f"manifest.jsonl:{number}")
-        if number > 1 and isinstance(value, dict) and value.get("id") in names:
-            yield Document.model_validate_json(line)
+def _elsewhere(name: str, card: SealedCard, own: list[journal.Journal], found: Found) -> None:
+    """Answers of a detector that a program asks, and that were not given to it."""
+    if card.card.ask.by == "people":
+        return
+    if count := sum(one.readings.filter(pl.col("origin") != "scan").height for one in own):
+        got = f"{count} answer{'s' if count > 1 else ''} from elsewhere: a program could have asked, and did not"
+        found.not_checked(f"journal/{name}", got, "Ask the publisher how they came about; readings.csv says which.")

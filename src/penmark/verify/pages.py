@@ -1,6 +1,6 @@
 """Check 8, pages: every number in a page stands in an element that names its place in the bundle, and equals it.
 
-*Reads* report/*.html, README.md, and the files that a page cites. *Never* runs, loads or follows anything in a page;
+*Reads* report/*.html, and the files that a page cites. *Never* runs, loads or follows anything in a page;
 never trusts a style sheet that it does not know. Words it cannot judge (docs/threats.md), save the few listed here.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from penmark import canon, display, study
 from penmark.errors import PenmarkError
-from penmark.verify.found import Found
+from penmark.verify.found import LISTED, Found
 from penmark.verify.markup import Element, parse
 from penmark.verify.rows import rows
 from penmark.verify.sums import safe
@@ -41,18 +41,24 @@ FIXED = frozenset({"SHA-256", "sha256sum -c SHA256SUMS", "python3 verify.py .", 
 """Texts with digits that belong to the house, and say nothing of any detector."""
 SCALE = frozenset({"0", "25", "50", "75", "100"})
 """The labels of the scale above a plot."""
+SHEET = 2**16
+"""No style sheet is longer (characters)."""
+KEPT_FOR = {"skip": ("a", "Skip to the results"), "more": ("small", "Scroll sideways: there are more columns.")}
+"""Classes that the style sheet of a release moves out of sight, or shows on small screens only: their element and text."""
 META = {("color-scheme", "light dark"), ("viewport", "width=device-width, initial-scale=1")}
 NEVER = re.compile(
     r"\bwinners?\b|\bmost accurate\b|\bbest detectors?\b|\bmost reliable\b|\branked\b|\branking\b", re.IGNORECASE
 )
 """What a snapshot cannot support; told only in the words of the promise."""
 _CITED = ("data-cell", "data-quote", "data-over", "data-path", "data-fixed")
+_UNSEEN = ("head", "nav", "details", "title", "style")
+"""What is folded away, left out in print, or no text: a demand is not met there."""
 _SHOWN = ("data-cell", "data-quote", "data-over")
 _MADE = "The page is generated: make it again with `penmark report`, and do not edit it."
 
 
 def pages(root: Path, found: Found) -> None:
-    """Hold every page of ``report/``, and the table in README.md, to the files of the bundle."""
+    """Hold every page of ``report/`` to the files of the bundle."""
     folder = root / "report"
     if not folder.is_dir():
         found.not_applicable("report", "this bundle has no page")
@@ -76,7 +82,6 @@ def pages(root: Path, found: Found) -> None:
                 "the files of the format",
                 "Get the bundle again.",
             )
-    _readme(root, found)
     if found.clean:
         found.ok("report", f"{len(names)} page, every figure as in the file that it names")
 
@@ -85,30 +90,6 @@ def _read(root: Path, path: str) -> bytes:
     if not safe(path) or not CITABLE.match(path) or not (root / path).resolve().is_relative_to(root.resolve()):
         raise PenmarkError("is not a file that a page may cite", place=path, remedy=_MADE)
     return study.read(root / path)
-
-
-def _readme(root: Path, found: Found) -> None:
-    """The table in README.md, where there is one, is Table 1."""
-    if not (root / "README.md").exists():
-        return  # check 1 says whether it should be there
-    try:
-        readme = study.read(root / "README.md", limit=LARGEST).decode("utf-8", errors="replace")
-        expected = display.markdown_table1(study.read(root / "tables" / "table1.csv"))
-    except PenmarkError as error:
-        found.error(error)
-        return
-    except (ValueError, ArithmeticError, KeyError) as error:
-        found.failed(
-            "tables/table1.csv", f"cannot be shown ({error})", "the table of the format", "Get the bundle again."
-        )
-        return
-    lines = readme.split("\n")
-    got = [(number, line) for number, line in enumerate(lines, 1) if line.startswith("|")]
-    wanted = expected.split("\n")
-    for (number, line), right in zip(got, wanted, strict=False):
-        found.equal(f"README.md:{number}", line, right, "The table is generated: publish again, and do not edit it.")
-    if len(got) != len(wanted):
-        found.failed("README.md", f"a table of {len(got)} lines", f"Table 1, {len(wanted)} lines", "Publish again.")
 
 
 class _Page:
@@ -175,10 +156,14 @@ class _Page:
 
     def _digits(self, tree: Element) -> None:
         """No digit that a reader sees outside a citation."""
+        left = LISTED  # each is looked for from the start of its element: a page of nothing else would take for ever
         for element, text in tree.texts():
+            if left == 0:
+                return
             if element.name == "style" or any(kind in element.attributes for kind in _CITED):
                 continue
             if any(map(_is_number, text)):
+                left -= 1
                 self.fail(
                     element.line + _before(element, text),
                     text.strip(),
@@ -209,8 +194,11 @@ class _Page:
             pair = (element.attributes.get("name", ""), element.attributes.get("content", ""))
             if pair not in META:
                 self.fail(element.line, f"<meta {pair}>", "only the three that the format knows")
-        if element.attributes.get("class") == "skip" and element.text() != "Skip to the results":
-            self.fail(element.line, element.text(), "Skip to the results")
+        kept = KEPT_FOR.get(element.attributes.get("class", ""))
+        if kept is not None and kept != (element.name, element.text()):
+            self.fail(element.line, f"<{element.name}> {element.text()}", f"of this class only <{kept[0]}> {kept[1]}")
+        if (never := NEVER.search(element.attributes.get("aria-label", ""))) is not None:
+            self.fail(element.line, f"says {never[0]}", "no rank and no winner")
 
     def _leads(self, address: str) -> bool:
         """True for a place in this page or a file of this bundle."""
@@ -262,6 +250,11 @@ class _Page:
             text = sheet.text()
             if canon.sha256(text.encode()) in STYLES:
                 continue
+            if len(text) > SHEET:
+                self.fail(
+                    sheet.line, f"a style sheet of {len(text)} characters", f"at most {SHEET}, or one of a release"
+                )
+                continue
             trick = TRICKS.search(text)
             if trick is not None:
                 line = sheet.line + text.count("\n", 0, trick.start())
@@ -287,7 +280,8 @@ class _Page:
 
     def _words(self, tree: Element) -> None:
         """The few words that must stand on a page, and those that must not."""
-        said = " ".join(tree.text().split()).casefold()
+        seen = (t for e, t in tree.texts() if e.name not in _UNSEEN and e.inside(*_UNSEEN) is None)
+        said = " ".join("".join(seen).split()).casefold()
         retrospective = any(t["timing"] == "retrospective" for t in self.sources.rows("tables/table1.csv"))
         demands = []
         if retrospective:

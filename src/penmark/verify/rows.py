@@ -23,21 +23,24 @@ NAMES = {
 AXIS = "0255075100"
 """The labels of a plot's scale, as one text."""
 Cited = tuple[str, int, str]
+Captions = dict[int, set[tuple[str, str, str]]]
+"""What the captions of tables cite, by the identity of the table: read once, however many rows there are."""
 _Split = Callable[[Element], list[Cited]]
 
 
 def rows(tree: Element, sources: Sources, fault: Fault) -> None:
     """Every table, row and list of a page; faults go to ``fault``."""
+    captions: Captions = {}
     for element in tree.walk():
         if element.name in ("tr", "li", "article"):
-            _one_row(element, sources, fault)
+            _one_row(element, captions, sources, fault)
         if element.name in ("table", "section"):
             _in_order(element, fault)
         if element.name == "table" and any(path in NAMES for path, _, _ in _cited(element)):
             _under_heads(element, sources, fault)
 
 
-def _one_row(element: Element, sources: Sources, fault: Fault) -> None:
+def _one_row(element: Element, captions: Captions, sources: Sources, fault: Fault) -> None:
     """All cells of a file that are cited in one row are of one row of it, and say what the row is about."""
     cited = _cited(element, but=("li",) if element.name == "tr" else ())
     for path in sorted(
@@ -49,18 +52,26 @@ def _one_row(element: Element, sources: Sources, fault: Fault) -> None:
                 element.line, f"mixes the rows {', '.join(map(str, numbers))} of {path}", "one row of a file in a row"
             )
         elif path in NAMES and element.name != "li":
-            _named(element, path, numbers[0], cited, sources, fault)
+            _named(element, path, numbers[0], cited, captions, sources, fault)
 
 
-def _named(element: Element, path: str, row: int, cited: list[Cited], sources: Sources, fault: Fault) -> None:
+def _named(
+    element: Element, path: str, row: int, cited: list[Cited], captions: Captions, sources: Sources, fault: Fault
+) -> None:
     table = element.inside("table")
-    captions = [c for c in table.held if isinstance(c, Element) and c.name == "caption"] if table is not None else []
-    above = [c for caption in captions for c in _cited(caption) if c[0] == path]
+    above: set[tuple[str, str, str]] = set()
+    if table is not None:
+        above = captions.get(id(table)) or captions.setdefault(id(table), _above(table, sources))
     for column in NAMES[path]:
         value = sources.cell(f"{path}:{row}:{column}")
-        same = any(c == column and sources.cell(f"{path}:{r}:{c}") == value for _, r, c in above)
-        if value != "" and (path, row, column) not in cited and not same:
+        if value != "" and (path, row, column) not in cited and (path, column, value) not in above:
             fault(element.line, f"cites {path}:{row} and not its {column}", f"a row that says {column} {value}")
+
+
+def _above(table: Element, sources: Sources) -> set[tuple[str, str, str]]:
+    """File, column and value of each cell that the caption of a table cites."""
+    captions = [c for c in table.held if isinstance(c, Element) and c.name == "caption"]
+    return {(p, c, sources.cell(f"{p}:{r}:{c}")) for caption in captions for p, r, c in _cited(caption)}
 
 
 def _in_order(element: Element, fault: Fault) -> None:

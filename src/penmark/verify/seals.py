@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from penmark import canon, study, tokens
+from penmark import study, tokens
 from penmark.errors import PenmarkError
 from penmark.records import FORMAT, Seal
+from penmark.seals import read
 from penmark.verify import stamps
 from penmark.verify.found import Found
 from penmark.verify.sums import digest, safe
@@ -54,20 +53,6 @@ def seals(edition: study.Edition, trust: tokens.Trust, sealed: Sealed, found: Fo
         found.ok("seals", f"{len(names)} seals, chained, every sealed file as it was")
 
 
-def read(edition: study.Edition, name: str) -> Seal:
-    """The seal of that name. Raises PenmarkError where it is missing, not canonical, or not a seal."""
-    path = edition.seal(name)
-    data = study.read(path, limit=64 * 2**20)
-    canon.decode(data, place=str(path))
-    try:
-        seal = Seal.model_validate_json(data)
-    except ValidationError as error:
-        raise study.validated(str(path), error.errors(include_url=False)) from None
-    if canon.encode(seal.model_dump(mode="json")) != data:
-        raise PenmarkError("leaves fields out", place=str(path), remedy="A seal has every field; restore the file.")
-    return seal
-
-
 def _names(names: list[str], found: Found) -> None:
     """The three seals, and between them the heads, numbered without a gap."""
     for needed in _KINDS:
@@ -91,12 +76,10 @@ def _read(edition: study.Edition, name: str, found: Found) -> Seal | None:
     except PenmarkError as error:
         found.error(error)
         return None
-    kind = "heads" if name.startswith("heads-") else name
-    found.equal(f"{place} kind", seal.kind, kind, "A seal's name says its kind.")
     found.equal(f"{place} format", seal.format, FORMAT, "Use the penmark release that wrote this format.")
     if name != "corpus":
         found.equal(f"{place} announced", seal.announced, None, "The corpus seal says what was announced before it.")
-    if kind in ("promise", "corpus"):
+    if name in ("promise", "corpus"):
         found.equal(f"{place} journals", sorted(seal.journals), [], "There was no journal yet.")
     return seal
 

@@ -1,0 +1,76 @@
+"""Check 4, claims: what a document says of itself can be, and its author agreed to; which detectors can be asked about it.
+
+*Reads* one document at a time, the sealed cards, the time of the corpus seal. *Never* says that a claim is true: only that
+it contradicts nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import Any
+
+from penmark import cards, study, tokens
+from penmark.errors import PenmarkError
+from penmark.records import Card, Document, Protocol, Seal
+from penmark.verify.corpus import Corpus
+from penmark.verify.found import Found
+
+_DATES = ("evidence_date", "written_on", "generated_on")
+_FROZEN = "The corpus was changed after the freeze, or says what cannot be. Ask the publisher."
+
+
+class Claims:
+    """What is asked of each document as it goes by. ``frozen``: the corpus seal, where it can be read."""
+
+    def __init__(
+        self, edition: study.Edition, promised: Protocol, frozen: Seal | None, known: Corpus, found: Found
+    ) -> None:
+        self._known, self._found = known, found
+        # A date is of some time zone: the day after the seal is still the day of the seal somewhere.
+        last = None if frozen is None else tokens.moment(frozen.sealed_at).date() + timedelta(days=1)
+        self._last = None if last is None else last.isoformat()
+        self._cards = dict(_cards(edition, promised))
+        for name in self._cards:
+            known.unfit[name] = {}
+
+    def see(self, document: Document) -> None:
+        """Hold its dates against the calendar and the seal, its text against its author's consent, and note which
+        detectors cannot be asked about it."""
+        place = f"manifest.jsonl, {document.id}"
+        own = document.provenance
+        for record in (own, own.draft) if own.kind == "edited" else (own,):
+            for name in _DATES:
+                self._dated(place, name, getattr(record, name, None))
+        if own.kind == "attested" and document.withheld is None and not own.consent.publish:
+            got = "is published, and its author did not agree to that"
+            self._found.failed(place, got, "a withheld text", "Ask the publisher, and the author.")
+        for name, card in self._cards.items():
+            if (document.attested or _limited(card)) and (why := cards.not_scannable(card, document)) is not None:
+                self._known.unfit[name][document.id] = why
+
+    def _dated(self, place: str, name: str, value: Any) -> None:
+        if value is None:
+            return
+        try:
+            date.fromisoformat(value)
+        except ValueError:
+            self._found.failed(f"{place} ({name})", value, "a date", _FROZEN)
+            return
+        if self._last is not None and value > self._last:
+            self._found.failed(
+                f"{place} ({name})", value, f"a date before the corpus was sealed, {self._last}", _FROZEN
+            )
+
+
+def _cards(edition: study.Edition, promised: Protocol) -> Iterator[tuple[str, Card]]:
+    for detector in promised.detectors:
+        try:
+            yield detector.name, cards.sealed(edition, detector.name).card
+        except PenmarkError:
+            continue  # check 3 says so
+
+
+def _limited(card: Card) -> bool:
+    """Whether its limits leave any document out."""
+    return any(value is not None for name, value in card.limits if not name.startswith("beyond"))

@@ -1,0 +1,110 @@
+"""Check 5, hours: when things were asked and answered, and that it fits the promised window, the seals and each other.
+
+*Reads* the times of one journal. *Never* believes that two clocks agree to the second, or that a typed date has its zone.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import polars as pl
+
+from penmark import journal, tokens
+from penmark.errors import PenmarkError
+from penmark.records import Protocol, Seal
+from penmark.verify import stamps
+from penmark.verify.found import Found
+from penmark.verify.seals import Sealed
+
+DAY = timedelta(days=1)
+"""How far a date may be off that people wrote down."""
+_IMPOSSIBLE = "One of the two times was made up. Ask the publisher."
+
+
+def hours(place: str, one: journal.Journal, promised: Protocol, sealed: Sealed, found: Found) -> None:
+    """Scans lie inside the promised window, after the corpus seal and before the evidence seal; no answer is older than
+    its question, or younger than the line that has it; no line is younger than a seal over it."""
+    readings = one.readings
+    scanned = readings.filter(readings["origin"] == "scan")
+    try:
+        for times in (one.sent["at"], scanned["sent_at"].drop_nulls(), scanned["got_at"].drop_nulls()):
+            if (span := _span(place, times)) is not None:
+                _inside(place, span, promised, sealed.seals, found)
+        answered = readings.filter(readings["state"] == "answered")["got_at"].drop_nulls()
+        if (span := _span(place, answered)) is not None:
+            _promised_before(place, span[0], sealed, found)
+        _after(place, scanned, "got_at", "sent_at", stamps.CLOCK, found)
+        _after(place, scanned, "at", "got_at", stamps.CLOCK, found)
+        _after(place, readings.filter(readings["origin"] != "scan"), "at", "got_at", DAY, found)
+        _sealed_later(place, one, sealed.seals, found)
+    except PenmarkError as error:
+        found.error(error)
+
+
+def _span(place: str, times: pl.Series) -> tuple[str, str] | None:
+    """The earliest and the latest time; None where there is none. Raises PenmarkError where it is no time."""
+    if times.is_empty():
+        return None
+    # Without its Z a time sorts as text: the shorter of two that are alike is the earlier.
+    bare = times.str.strip_suffix("Z").sort()
+    first, last = f"{bare[0]}Z", f"{bare[-1]}Z"
+    for at in (first, last):
+        stamps.check_time(at, place)
+    return first, last
+
+
+def _after(place: str, rows: pl.DataFrame, later: str, earlier: str, spare: timedelta, found: Found) -> None:
+    """In each row the time ``later`` is not before ``earlier``, give or take ``spare``."""
+    # Texts of times sort as the times do, to the second: only those that are the wrong way round are looked at.
+    wrong = rows.filter(pl.col(later).str.head(19) < pl.col(earlier).str.head(19))
+    for line, document, one, other in wrong.select("line", "document", later, earlier).iter_rows():
+        where = f"{place}:{line}"
+        for at in (one, other):
+            stamps.check_time(at, where)
+        if tokens.moment(one) + spare < tokens.moment(other):
+            got = f"{document}: {later} {one}, {earlier} {other}"
+            found.failed(where, got, f"{later} after {earlier}", _IMPOSSIBLE)
+
+
+def _sealed_later(place: str, one: journal.Journal, seals: dict[str, Seal], found: Found) -> None:
+    """The lines that a seal covers were there when it was made."""
+    frames = [frame.select("at", "line") for frame in (one.sent, one.retries, one.skipped, one.readings)]
+    ends = pl.DataFrame(
+        [{"at": each["at"], "line": each["line"]} for each in (*one.starts, *one.stops)],
+        schema={"at": pl.String, "line": pl.UInt32},
+    )
+    lines = pl.concat([*frames, ends])
+    for name, seal in seals.items():
+        head = seal.journals.get(place)
+        if head is None:
+            continue
+        held = lines.filter((pl.col("line") <= head.lines) & (pl.col("at").str.head(19) > seal.sealed_at[:19]))
+        if (span := _span(place, held["at"])) is None:
+            continue
+        if tokens.moment(span[1]) > tokens.moment(seal.sealed_at) + stamps.CLOCK:
+            expected = f"before {seal.sealed_at}, when seals/{name}.json was made over it"
+            found.failed(place, f"a line of {span[1]}", expected, _IMPOSSIBLE)
+
+
+def _inside(place: str, span: tuple[str, str], promised: Protocol, seals: dict[str, Seal], found: Found) -> None:
+    first, last = span
+    opens, closes = promised.window.opens, promised.window.closes
+    if first[:10] < opens or last[:10] > closes:
+        got, expected = f"scanned from {first} to {last}", f"from {opens} to {closes}"
+        found.failed(place, got, expected, "Scanned outside the promised window.")
+    if "corpus" in seals and tokens.moment(first) < tokens.moment(seals["corpus"].sealed_at):
+        expected = f"after the corpus seal, {seals['corpus'].sealed_at}"
+        found.failed(place, f"scanned at {first}", expected, "Asked before the freeze.")
+    if "evidence" in seals and tokens.moment(last) > tokens.moment(seals["evidence"].sealed_at):
+        expected = f"before the evidence seal, {seals['evidence'].sealed_at}"
+        found.failed(place, f"scanned at {last}", expected, "Asked after the evidence seal.")
+
+
+def _promised_before(place: str, first: str, sealed: Sealed, found: Found) -> None:
+    """Where others saw the promise only after an answer, the promise's own time does not make the edition prospective."""
+    stamped, promise = sealed.stamped.get("promise"), sealed.seals.get("promise")
+    if stamped is None or promise is None or tokens.moment(first) < tokens.moment(promise.sealed_at):
+        return
+    if tokens.moment(first) + stamps.CLOCK < tokens.moment(stamped):
+        expected = f"after the promise, {stamped} by its token"
+        found.failed(place, f"answered at {first}", expected, "The rules were written after the answers existed.")
