@@ -50,7 +50,7 @@ def ground(edition: Edition, *, verb: str) -> Ground:
         raise UsageError(
             f"the evidence of {edition.tag} is sealed: no answer can be added",
             place=str(edition.seal("evidence")),
-            remedy="Answers given from now on belong to the next edition: `penmark init` starts it.",
+            remedy="Answers given from now on belong to the next edition: `penmark init --edition TAG` starts it.",
         )
     for seal, needed in ((promise, "protocol.json"), (corpus, "manifest.jsonl")):
         for path in dict.fromkeys(

@@ -223,7 +223,8 @@ class Forger:
         with contextlib.suppress(PenmarkError):  # the promise is broken on purpose
             promised = protocol.read_sealed(self.edition)
             known = {d.name: cards.sealed(self.edition, d.name).card for d in promised.detectors}
-            self.write("tables/departures.csv", protocol.departures_csv(protocol.departures(promised, known)))
+            departures = protocol.departures(promised, known, protocol.unpublished(self.edition))
+            self.write("tables/departures.csv", protocol.departures_csv(departures))
 
     def _tables(self) -> dict[str, bytes]:
         try:

@@ -41,7 +41,7 @@ def test_the_page():
     reader.feed(page.decode())
     assert reader.open == []
     assert "script" not in reader.names
-    assert "1 errors, 205 warnings, 1 notes" in reader.text
+    assert "1 error, 205 warnings, 1 note" in reader.text
     assert "holds <script>alert(1)</script> no word & so on" in reader.text
     assert "ends 199" in reader.text
     assert "ends 200" not in reader.text

@@ -55,7 +55,7 @@ def run(
         raise UsageError(
             f"the evidence of {edition.tag} is sealed, and with it the number of pilots",
             place=str(edition.seal("evidence")),
-            remedy="Try detectors in the next edition: `penmark init` starts it.",
+            remedy="Try detectors in the next edition: `penmark init --edition TAG` starts it.",
         )
     promised = ready.promised(edition)
     sealed = {each.name: ready.card(place, edition, each) for each in promised.detectors}

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from html import escape
 from itertools import groupby
 
+from penmark.errors import counted
 from penmark.protocol import RULES, Severity
 from penmark.screening.findings import Finding
 
@@ -37,7 +38,7 @@ def to_html(findings: Iterable[Finding], edition: str) -> bytes:
     """The page of the public findings, in their order."""
     public = [finding for finding in findings if not finding.private]
     counts = Counter(finding.severity for finding in public)
-    told = ", ".join(f"{counts[name]} {title.lower()}" for name, title in _TITLES.items())
+    told = ", ".join(counted(counts[name], name) for name in _TITLES)
     parts = [
         f"<h1>Screening of {escape(edition)}</h1>",
         f'<p>{told}. Nothing was repaired. All of it is in <a href="screening.csv"><code>screening.csv</code></a>.</p>',

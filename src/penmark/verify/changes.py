@@ -16,7 +16,7 @@ _LARGEST = 64 * 2**20
 _HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _MARKUP = re.compile(r"<[A-Za-z!/?]|^\s*(?:```|~~~)")
 """What a reader of Markdown takes for HTML, or for the fence of a block of code."""
-_CODE = re.compile(r"`[^`]*`")
+_CODE = re.compile(r"`[^`]+`")
 _GENERATED = "It is generated: publish again, and do not edit it."
 
 
