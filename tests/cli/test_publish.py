@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,12 @@ def test_a_bundle_that_would_fail_its_own_verification_is_not_published(reported
     assert f"{tmp_path / 'out' / 'bundle'}: is not published: " in said.err
     assert "5 journals: journal/seen.jsonl" in said.err
     assert list((tmp_path / "out").iterdir()) == []
+    assert "--despite-failures" in said.err
+    said = reported.run("publish", "--despite-failures", "--out", str(tmp_path / "out" / "bundle"))
+    assert said.code == 1
+    assert re.search(r"verified: \d+ ok, [1-9]\d* failed", said.out)
+    assert "  5 journals failed: journal/seen.jsonl" in said.out
+    assert penmark("verify", str(tmp_path / "out" / "bundle")).code == 1
 
 
 @pytest.mark.parametrize("folder", ["editions/other", "corpus/A/bundle", "private/bundle"])

@@ -1,6 +1,7 @@
 """Make the bundle that anyone can check: a folder and the same as a plain tar.
 
-What was made is verified before it stands under its name; a bundle that would fail a check is not published.
+What was made is verified before it stands under its name; a bundle that would fail a check is not published, unless you
+say --despite-failures (exit code 1 then): whoever verifies it is shown the same.
 
 With --detector NAME, make an extract of the published bundle instead: what that detector's vendor needs who doubts its
 row. An extract is not a bundle, and says how to check it against the bundle.
@@ -16,7 +17,7 @@ from typing import Annotated
 import typer
 
 from penmark import sealing, study
-from penmark.publish import publish
+from penmark.publish import publish, said
 from penmark.publish.extract import extract
 from penmark.report import check_current
 
@@ -33,6 +34,9 @@ def run(
     ] = None,
     edition: Annotated[str | None, typer.Option("--edition", help="Which edition; the newest otherwise.")] = None,
     tar: Annotated[bool, typer.Option("--tar/--no-tar", help="Also pack the folder as a tar.")] = True,
+    despite: Annotated[
+        bool, typer.Option("--despite-failures", help="Publish although the bundle fails its own verification.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
     place = study.find(Path(ctx.obj))
@@ -44,7 +48,7 @@ def run(
     if chosen.seal("evidence").exists():
         sealing.unchanged(chosen)  # a page of tables that are not the sealed ones is not worth a look
         check_current(chosen)
-    made = publish(place, chosen, out or place.bundles / chosen.tag, tar=tar)
+    made = publish(place, chosen, out or place.bundles / chosen.tag, tar=tar, despite_failures=despite)
     counted = {state: sum(c.state == state for c in made.checks) for state in ("ok", "failed", "not checked")}
     if as_json:
         print(
@@ -57,15 +61,17 @@ def run(
                 }
             )
         )
-        return 0
+        return int(counted["failed"] > 0)
     gone = f", {made.withdrawn} withdrawn" if made.withdrawn else ""
     print(f"{made.folder}: {made.files} files, {made.texts} texts, {made.withheld} withheld{gone}")
     if made.tar is not None:
         print(f"{made.tar}: the same, packed")
     print(f"verified: {', '.join(f'{count} {state}' for state, count in counted.items())}")
+    for failed in (c for c in made.checks if c.state == "failed"):
+        print(f"  {failed.number} {failed.name} failed: {said(failed)}")
     print(f"SHA256SUMS has the digest {made.sums_sha256}: print it where you announce the bundle.")
     print(f"Next: penmark verify {made.folder}", file=sys.stderr)
-    return 0
+    return int(counted["failed"] > 0)
 
 
 def _extract(bundle: Path, detector: str, out: Path, as_json: bool) -> None:

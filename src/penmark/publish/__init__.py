@@ -2,7 +2,7 @@
 
 *Reads* a closed edition and the study's texts, salts, seed and tombstones. *Writes* a new folder, and the same as a plain
 tar. *Never* changes the study; never copies a text that is withheld or withdrawn, its salt, or the evidence about it;
-never leaves a bundle that fails one of the eight checks.
+never leaves a bundle that fails one of the eight checks, unless it is told to.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ EVIDENCE_LINES = 100_000
 
 @dataclass(frozen=True)
 class Published:
-    """Where the bundle is, what it holds, and what the eight checks found in it: none failed."""
+    """Where the bundle is, what it holds, and what the eight checks found in it."""
 
     folder: Path
     tar: Path | None
@@ -40,11 +40,14 @@ class Published:
     checks: list[Check]
 
 
-def publish(place: study.Study, edition: study.Edition, out: Path, *, tar: bool = True) -> Published:
+def publish(
+    place: study.Study, edition: study.Edition, out: Path, *, tar: bool = True, despite_failures: bool = False
+) -> Published:
     """Make the bundle of ``edition`` at ``out``, which must not exist yet.
 
     Raises UsageError where the edition is not closed or ``out`` is taken; PenmarkError for files that do not fit, or are
-    not as they were sealed; FaultsError where the bundle would fail its own verification. Nothing is left of it then.
+    not as they were sealed; FaultsError where the bundle would fail its own verification, unless ``despite_failures``.
+    Nothing is left of it then.
     """
     if not edition.seal("evidence").exists():
         raise UsageError(
@@ -69,7 +72,7 @@ def publish(place: study.Study, edition: study.Edition, out: Path, *, tar: bool 
             )
     with study.locked(place.private / "lock", "`penmark publish`"):
         sealing.unchanged(edition)
-        return _made(place, edition, out, tar)
+        return _made(place, edition, out, tar, despite_failures)
 
 
 def _check_asked(edition: study.Edition) -> None:
@@ -86,7 +89,7 @@ def _check_asked(edition: study.Edition) -> None:
             )
 
 
-def _made(place: study.Study, edition: study.Edition, out: Path, tar: bool) -> Published:
+def _made(place: study.Study, edition: study.Edition, out: Path, tar: bool, despite: bool) -> Published:
     work = out.with_name(f".{out.name}.tmp")
     if work.exists():
         shutil.rmtree(work)
@@ -94,7 +97,9 @@ def _made(place: study.Study, edition: study.Edition, out: Path, tar: bool) -> P
         work.mkdir(parents=True)
         texts, withheld, withdrawn = _fill(place, edition, work)
         files = _sums(work)
-        checks = _verified(work, out)
+        checks = check(work, tokens.Trust.load())
+        if not despite:
+            _whole(checks, out)
         work.rename(out)
         study.sync_folder(out.parent)
         packed = _tar(out) if tar else None
@@ -105,21 +110,21 @@ def _made(place: study.Study, edition: study.Edition, out: Path, tar: bool) -> P
     return Published(out, packed, digest(out / "SHA256SUMS"), files, texts, withheld, withdrawn, checks)
 
 
-def _verified(work: Path, out: Path) -> list[Check]:
-    """What the eight checks find in what was made. Raises FaultsError for every one that failed."""
-    found = check(work, tokens.Trust.load())
+def _whole(found: list[Check], out: Path) -> None:
+    """Raises FaultsError for every finding that failed."""
     failed = [c for c in found if c.state == "failed"]
     if failed:
         head = Fault(
             str(out),
             f"is not published: {counted(len(failed), 'finding')} of its own verification",
-            "Restore what these name, as it was sealed, from a copy; run `penmark report` again; publish again.",
+            "Restore what these name, as it was sealed, from a copy; run `penmark report` again; publish again. What cannot "
+            "be mended, as a clock that was wrong, can be published with --despite-failures: every reader is shown it.",
         )
-        raise FaultsError([head, *(Fault(f"{c.number} {c.name}", _said(c)) for c in failed)])
-    return found
+        raise FaultsError([head, *(Fault(f"{c.number} {c.name}", said(c)) for c in failed)])
 
 
-def _said(one: Check) -> str:
+def said(one: Check) -> str:
+    """A finding in one line."""
     return f"{one.subject}: {one.got}" + (f"; expected {one.expected}" if one.expected is not None else "")
 
 

@@ -59,18 +59,18 @@ def answers(
             at = known.ids.get(row.document)
             if at is None or known.withheld[at]:
                 continue
-            there = next(kept, None)
+            file, there = next(kept, (f"evidence/{name}", None))
             key = (row.document, row.attempt, row.evidence_sha256)
             where = f"{place}:{row.line}"
             if there is None or (there.document, there.attempt, there.sha256) != key:
                 got = "nothing" if there is None else f"the answer about {there.document}, attempt {there.attempt}"
                 wanted = f"the raw answer about {row.document} with digest {row.evidence_sha256}"
-                found.failed(f"evidence/{name} for {where}", got, wanted, _CHANGED)
+                found.failed(f"{file} for {where}", got, wanted, _CHANGED)
                 return
             salt = known.salts.get(row.document) if known.attested[at] else None
             digest = canon.keyed(salt, there.body) if salt is not None else canon.sha256(there.body)
             if digest != row.evidence_sha256:
-                found.failed(f"evidence/{name} for {where}", digest, row.evidence_sha256, _CHANGED)
+                found.failed(f"{file} for {where}", digest, row.evidence_sha256, _CHANGED)
                 continue
             text = published.text(at) if card.answer.text is not None else None
             judged = _judged(row, card, there.body, text)
@@ -82,8 +82,8 @@ def answers(
         if not ours and card.answer.text is not None:
             why = "another release wrote it, whose remarks on answers are not held against the answers"
             found.not_checked(place, why, "Use the release that its start lines name.")
-    if next(kept, None) is not None:
-        found.failed(f"evidence/{name}", "answers without a reading", "one answer a reading", _CHANGED)
+    if (more := next(kept, None)) is not None:
+        found.failed(more[0], "answers without a reading", "one answer a reading", _CHANGED)
 
 
 def _judged(row: _Row, card: Card, body: bytes, text: str | None) -> reading.Judged:
@@ -157,8 +157,8 @@ def _displayed(where: str, row: _Row, card: Card, found: Found) -> None:
     found.equal(f"{where} (score, label)", got, told, "The reading is not what was displayed.")
 
 
-def _kept(edition: study.Edition, name: str, found: Found) -> Iterator[evidence.Kept]:
-    """The raw answers about one detector, file by file."""
+def _kept(edition: study.Edition, name: str, found: Found) -> Iterator[tuple[str, evidence.Kept]]:
+    """The raw answers about one detector, file by file, each with its file."""
     for number, path in enumerate(_files(edition, name), 1):
         place, wanted = f"evidence/{path.name}", f"{name}-{number:04d}.jsonl.gz"
         found.equal(place, path.name, wanted, f"Evidence is numbered without a gap. {_AGAIN}")
@@ -169,7 +169,7 @@ def _kept(edition: study.Edition, name: str, found: Found) -> Iterator[evidence.
                 for number, one in enumerate(singly if several is None else several, first):
                     if one.detector != name:
                         found.failed(f"{place}:{number} detector", one.detector, name, _CHANGED)
-                    yield one
+                    yield place, one
         except PenmarkError as error:
             found.error(error)
             return
