@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import os
 import re
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.expected import rows
 
 from penmark.intervals import Z, rate, score_interval, six, wilson, worst
-
-SHARED = Path(os.environ.get("PENMARK_SHARED", Path(__file__).parents[2] / "shared"))
-EXPECTED = SHARED / "research" / "stats_expected.csv"
 
 KNOWN = [  # k, n, low, high; statsmodels 0.15.0, proportion_confint(method="wilson")
     (5, 100, "0.021544", "0.111750"),
@@ -28,16 +23,6 @@ KNOWN = [  # k, n, low, high; statsmodels 0.15.0, proportion_confint(method="wil
     (390, 637, "0.573842", "0.649302"),
     (0, 628, "0.000000", "0.006080"),
 ]
-
-
-def rows(name: str) -> list[dict[str, str]]:
-    """The rows of that name in the table of expected values; skips where the table is not here."""
-    if not EXPECTED.is_file():
-        pytest.skip("the table of expected values is not here (PENMARK_SHARED)")
-    with EXPECTED.open(encoding="utf-8", newline="") as file:
-        found = [row for row in csv.DictReader(file) if row["name"] == name]
-    assert found
-    return found
 
 
 def counts(inputs: str) -> tuple[int, int]:

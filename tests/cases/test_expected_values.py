@@ -6,30 +6,17 @@ Wilson and what looks like it: ``tests/test_intervals``; clusters: ``tests/scori
 from __future__ import annotations
 
 import csv
-import os
 import re
 from decimal import Decimal
 from pathlib import Path
 
-import pytest
 from tests.cases.test_cases_elsewhere import ROWS
 from tests.cases.test_corpus import EDIT_SHARES
 from tests.cases.trial import Trial, arm, boundary, now, seen
+from tests.expected import TABLE, rows
 
 from penmark import canon, text
 from penmark.intervals import Interval, rate, six, wilson
-
-TABLE = Path(os.environ.get("PENMARK_SHARED", Path(__file__).parents[3] / "shared")) / "research" / "stats_expected.csv"
-
-
-def rows(name: str) -> list[dict[str, str]]:
-    """The rows of that name; skips where the table is not here."""
-    if not TABLE.is_file():
-        pytest.skip("the table of expected values is not here (PENMARK_SHARED)")
-    with TABLE.open(encoding="utf-8", newline="") as file:
-        found = [row for row in csv.DictReader(file) if row["name"] == name]
-    assert found
-    return found
 
 
 def bounds(k: int, n: int) -> Interval:

@@ -18,9 +18,9 @@ from tests.scan.vendors import Place, text, vendors
 from penmark import canon, cards, evidence, study
 from penmark.cli import invoke
 from penmark.doubles import Behaviour
+from penmark.journal import STOPPED
 from penmark.scan import opening
 from penmark.scan.purse import MAYBE
-from penmark.scan.settling import STOPPED
 
 ONE = "00"
 LASTING = ("wrong key", "rate limited", "broken", "busy", "drop before", "drop after", "half body", "slow")

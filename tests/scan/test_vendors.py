@@ -17,10 +17,11 @@ from tests.scan.vendors import Place, text, vendors
 from penmark import canon, evidence
 from penmark.doubles import VENDORS, Behaviour
 from penmark.errors import FaultsError, ServiceError, UsageError
+from penmark.journal import STOPPED
 from penmark.records import Pace
 from penmark.scan import canary, notes, opening, purse, ready
 from penmark.scan.purse import ALL, MAYBE
-from penmark.scan.settling import NOT_SENT, STOPPED
+from penmark.scan.settling import NOT_SENT
 
 EVERY = [name for name in sorted(VENDORS) if name != "originality-turbo"]
 """The two of Originality.ai have one key."""

@@ -46,8 +46,12 @@ class Sent(_Line):
     document: DocumentId
 
 
+STOPPED = "stopped: "
+"""How the reason of a retry begins that used up no attempt: the account was refused, or the text was not sent at all."""
+
+
 class Retry(_Line):
-    """An attempt failed in transport and will be made again."""
+    """An attempt failed in transport and will be made again; under the same number where the reason begins with STOPPED."""
 
     kind: Literal["retry"]
     attempt: Attempt

@@ -12,14 +12,13 @@ from typing import Any, Literal, NamedTuple, Protocol
 from penmark import canon, reading
 from penmark.errors import ServiceError
 from penmark.evidence import Kept
+from penmark.journal import STOPPED
 from penmark.plugins import Answer, Declined, UnansweredError
 from penmark.reading import NOTHING, Asked, Judged
 from penmark.records import Card
 from penmark.scan.asking import Item, Outcome, Question, UnsentError
 from penmark.scan.purse import MAYBE
 
-STOPPED = "stopped: "
-"""How the reason of a retry begins that used up no attempt: the account was refused, or the text was not sent at all."""
 NOT_SENT = f"{STOPPED}not sent"
 LONGEST = 900.0
 """Seconds: a vendor that asks to be left alone for longer is asked by the next scan."""

@@ -16,10 +16,9 @@ import polars as pl
 from penmark import journal
 from penmark.errors import PenmarkError, UsageError
 from penmark.frozen import Documents
-from penmark.journal import Journal
+from penmark.journal import STOPPED, Journal
 from penmark.records import Head
 from penmark.scan.purse import MAYBE
-from penmark.scan.settling import STOPPED
 
 
 class Open(NamedTuple):

@@ -228,7 +228,7 @@ def founding(root: Path, name: str) -> Iterator[Ground]:
 
 
 def _keep_out(root: Path) -> None:
-    if (root / "format").is_file() and (root / "SHA256SUMS").is_file():
+    if study.is_bundle(root):
         raise UsageError(
             "is a bundle: a study in it would damage it",
             place=str(root),

@@ -29,7 +29,7 @@ from penmark.study.files import (
     write_private,
     write_records,
 )
-from penmark.study.places import Edition, Study, find
+from penmark.study.places import Edition, Study, find, is_bundle
 
 __all__ = [
     "LOOSE",
@@ -44,6 +44,7 @@ __all__ = [
     "disk",
     "find",
     "gzipped",
+    "is_bundle",
     "lines",
     "locked",
     "only_line_ends",

@@ -187,6 +187,11 @@ class Study:
         return found[-1]
 
 
+def is_bundle(folder: Path) -> bool:
+    """Whether a folder looks like a published bundle; whether it is a sound one, `penmark verify` says."""
+    return (folder / "format").is_file() and (folder / "SHA256SUMS").is_file()
+
+
 def find(folder: Path) -> Study:
     """The study in ``folder``, or in the nearest folder above it. Raises UsageError where there is none."""
     study = Study(folder)
@@ -196,7 +201,7 @@ def find(folder: Path) -> Study:
         for above in folder.resolve().parents:
             if Study(above).marker.is_file():
                 return Study(above)
-        if (folder / "format").is_file() and (folder / "SHA256SUMS").is_file():
+        if is_bundle(folder):
             remedy = "`penmark verify` checks it; `penmark init FOLDER --from BUNDLE` starts a replication of it."
             raise UsageError("is a bundle, not a study", place=str(folder), remedy=remedy)
         raise UsageError(

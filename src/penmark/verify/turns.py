@@ -15,8 +15,6 @@ from penmark import journal
 from penmark.records import Detector, Protocol
 from penmark.verify.found import Found
 
-STOPPED = "stopped: "
-"""How the reason of a retry begins that used up no attempt."""
 _WRITES = "The journal is not what a scan writes."
 
 
@@ -72,7 +70,7 @@ def _in_turn(happened: Iterable[_Event], promised: Protocol) -> Iterator[tuple[s
             if attempt not in left and event.kind == "retry":
                 yield place, f"attempt {attempt} is to be made again", "a question before it that nothing answers"
             left.discard(attempt)
-            if event.reason is not None and event.reason.startswith(STOPPED):
+            if event.reason is not None and event.reason.startswith(journal.STOPPED):
                 following = attempt
             continue
         if attempt in left or (left and not promised.ask_again_in_doubt):
