@@ -1,21 +1,28 @@
 # The two commands of the README, and a few for people who work on penmark.
 PYTHON ?= python3
 DEMO   ?= penmark-demo
+INSTALL = PIP_USE_PEP517=1 .venv/bin/pip install -q --disable-pip-version-check
 
-.PHONY: demo test check soak lock bench clean
+.PHONY: demo test system soak lock bench clean
+.NOTPARALLEL:
 
 demo: .venv/demo
 	.venv/bin/penmark demo --out $(DEMO)
+	@echo "(penmark is .venv/bin/penmark here)"
 
-test: .venv/dev
-	scripts/need chromium chromium
+test: system .venv/dev
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 	.venv/bin/pytest -n 2 --dist worksteal $(TESTS)
 
-soak: .venv/dev
+# What the tests run: a browser, git, and the library that playwright's driver is linked to.
+system:
+	scripts/need chromium
+	scripts/need openssl $(PYTHON)-venv git libatomic1
+
+soak: system .venv/dev
 	PENMARK_SOAK=1 .venv/bin/pytest -n 2 --dist worksteal $(TESTS)
 
 bench: .venv/dev
@@ -32,17 +39,16 @@ lock: .venv/dev
 	$(COMPILE) $(ALL_EXTRAS) --extra dev -o requirements/dev.txt pyproject.toml
 
 .venv/bin/pip:
-	scripts/need openssl openssl
 	scripts/venv $(PYTHON) .venv
 
 .venv/demo: pyproject.toml requirements/demo.txt .venv/bin/pip
-	.venv/bin/pip install -q --disable-pip-version-check --require-hashes -r requirements/demo.txt
-	.venv/bin/pip install -q --disable-pip-version-check --no-deps -e .
+	$(INSTALL) --require-hashes -r requirements/demo.txt
+	$(INSTALL) --no-deps -e .
 	touch $@
 
 .venv/dev: pyproject.toml requirements/dev.txt .venv/bin/pip
-	.venv/bin/pip install -q --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	.venv/bin/pip install -q --disable-pip-version-check --no-deps -e .
+	$(INSTALL) --require-hashes -r requirements/dev.txt
+	$(INSTALL) --no-deps -e .
 	touch $@ .venv/demo
 
 clean:

@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from penmark import canon, protocol, study
 from penmark.plugins import Draft
 from penmark.records import Protocol, Seal
+
+settings.register_profile("penmark", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("penmark")  # nothing is timed: a busy machine is no fault
 
 EDITION = "BENCH-2026-Q4"
 SEED = bytes(range(32))

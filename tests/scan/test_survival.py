@@ -23,7 +23,7 @@ from tests.scan.vendors import text, vendors
 
 from penmark import canon, evidence, journal, reading, study
 from penmark.errors import ServiceError
-from penmark.scan import opening, work
+from penmark.scan import opening, settling, work
 from penmark.study import Edition, Study
 
 TEXTS: dict[str, str | bytes] = {f"{n:03d}": f"text {n:03d} " + "and more " * 40 for n in range(300)}
@@ -156,7 +156,11 @@ def test_a_clock_that_is_put_back_stops_the_scan_and_no_time_runs_backwards(
         [again] = place.scan()
         assert again.counts["answered"] == 30
         found = whole(place.edition, "gptzero")
-        assert found.sent.height == 30
+        assert set(found.retries["reason"]) <= {settling.NOT_SENT}, "taken back before anybody was asked"
+        assert found.sent.height - found.retries.height == 30
+        assert place.doubles["gptzero"].ledger.requests == {"send": 30 + 3}, (
+            "each once; the canary first, first, and last"
+        )
         for row in found.readings.iter_rows(named=True):
             assert row["sent_at"] <= row["got_at"] <= row["at"]
 
