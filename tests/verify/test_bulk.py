@@ -20,16 +20,31 @@ def kept(body: str = '{"score": 0.50}', attempt: int = 1) -> Kept:
     return Kept("zippy", "d-1", attempt, body.encode(), "a" * 64)
 
 
+def taken(lines: list[bytes]) -> list[Kept] | None:
+    """What the lines hold, by bulk; None where one is not proven."""
+    frame = bulk.kept(lines)
+    return None if frame is None else list(map(Kept._make, frame.iter_rows()))
+
+
 @given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=8))
 def test_what_bulk_gives_is_what_single_lines_give(bodies: list[str]) -> None:
     lines = [line(kept(body, number)) for number, body in enumerate(bodies, 1)]
     singly = [evidence.parse(canon.decode(one, place="x"), place="x") for one in lines]
-    assert bulk.kept(lines) in (singly, None)
+    assert taken(lines) in (singly, None)
 
 
 def test_plain_lines_are_taken_in_bulk() -> None:
     given = [kept(), kept('{"text": "naïve — \\"so\\"\\n"}', 2), kept("")]
-    assert bulk.kept([line(one) for one in given]) == given
+    assert taken([line(one) for one in given]) == given
+
+
+def test_what_was_read_line_by_line_has_the_same_columns() -> None:
+    given = [kept(), Kept("zippy", "d-2", 2, b"\xff\x00", "b" * 64)]
+    table = bulk.table(given)
+    assert list(map(Kept._make, table.iter_rows())) == given
+    sound = bulk.kept([line(kept())])
+    assert sound is not None
+    assert sound.schema == table.schema == bulk.table([]).schema
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 from pydantic import ValidationError
@@ -78,38 +79,62 @@ def score(
             place="--boundary",
             remedy=f"Name one of {', '.join(sorted(judging))}.",
         )
-    frame = documents.read(edition, promised)
-    sealed_at = seals.read(edition, "promise").sealed_at
-    ids = frame.select(pl.col("id").alias("document"), pl.int_range(pl.len(), dtype=pl.UInt32).alias("doc"))
+    frozen = _Frozen(edition, promised, documents.read(edition, promised), seals.read(edition, "promise").sealed_at)
     wrong: list[Fault] = []
-    found: dict[str, list[Version]] = {}
     heads: dict[str, Head] = {}
-    late = False
-    for name, held in _by_detector(edition, judging, journals, wrong):
-        heads |= {j.path.name: Head(lines=j.lines, head=j.head) for j in held}
-        lines = Lines(held, ids)
-        mine = [*_other_card(edition, name, held), *faults(lines, frame.get_column("address"))]
-        if not mine:
-            card, rule = judging[name]
-            found[name] = versions(lines, promised.detector(name), card, rule)
-            late = late or _any_before(lines.readings, sealed_at)
-        wrong += mine
+    found: dict[str, Future[_Judged]] = {}
+    with ThreadPoolExecutor(1) as beside:  # the journals of the next detector are read while one is judged
+        for name, held in _by_detector(edition, judging, journals, wrong):
+            heads |= {j.path.name: Head(lines=j.lines, head=j.head) for j in held}
+            found[name] = beside.submit(frozen.judge, name, held, *judging[name])
+    each = {name: found[name].result() for name in sorted(found)}
+    wrong += (fault for one in each.values() for fault in one.faults)
     if wrong:
         raise FaultsError(wrong[: journal.MAX_FAULTS])
     return Scored(
         protocol=promised,
-        documents=frame,
-        versions=tuple(version for name in sorted(found) for version in found[name]),
-        timing="retrospective" if late else "prospective",
+        documents=frozen.documents,
+        versions=tuple(version for one in each.values() for version in one.versions),
+        timing="retrospective" if any(one.late for one in each.values()) else "prospective",
         heads=heads,
         boundaries=dict(boundaries or {}),
     )
 
 
+class _Judged(NamedTuple):
+    """One detector: what is wrong with its journals, or its versions; ``late`` where answers are older than the promise."""
+
+    faults: list[Fault]
+    versions: list[Version]
+    late: bool
+
+
+@dataclass(frozen=True)
+class _Frozen:
+    """What the answers are held against."""
+
+    edition: Edition
+    promised: Protocol
+    documents: pl.DataFrame
+    sealed_at: str
+
+    def judge(self, name: str, held: list[Journal], card: Card, rule: Rule) -> _Judged:
+        """The detector ``name`` by its journals."""
+        ids = self.documents.select(
+            pl.col("id").alias("document"), pl.int_range(pl.len(), dtype=pl.UInt32).alias("doc")
+        )
+        lines = Lines(held, ids)
+        wrong = [*_other_card(self.edition, name, held), *faults(lines, self.documents.get_column("address"))]
+        if wrong:
+            return _Judged(wrong, [], False)
+        found = versions(lines, self.promised.detector(name), card, rule)
+        return _Judged([], found, _any_before(lines.readings, self.sealed_at))
+
+
 def _by_detector(
     edition: Edition, known: Mapping[str, Any], given: Iterable[Journal] | None, wrong: list[Fault]
 ) -> Iterator[tuple[str, list[Journal]]]:
-    """The journals of each detector of the protocol, [] where it has none; one detector's at a time are held."""
+    """The journals of each detector of the protocol, [] where it has none, as they are read."""
 
     def order(path: Path) -> tuple[bytes, bytes]:
         stem = path.name.removesuffix(".jsonl")

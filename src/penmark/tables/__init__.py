@@ -6,12 +6,16 @@ a winner, a row dropped because it failed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 from penmark.scoring import Scored, score
 from penmark.study import Edition
 from penmark.tables import agreement, documents, rates, readings, settings, table1, table2, units, warnings
 from penmark.tables.tally import tally
+
+WORKERS = 2
+"""Tables that are made at a time; the work is polars', which leaves Python to others."""
 
 
 def make(
@@ -28,17 +32,20 @@ def make(
 def of(scored: Scored, departures: bytes | None = None) -> dict[str, bytes]:
     """As ``make``, of what is scored already."""
     counted = tally(scored)
-    made = {
-        "agreement": agreement.table(scored),
-        "departures": departures,
-        "documents": documents.table(scored),
-        "rates": rates.table(scored, counted, "k"),
-        "rates_lenient": rates.table(scored, counted, "k_lenient"),
-        "readings": readings.table(scored),
-        "settings": settings.table(scored.protocol),
-        "table1": table1.table(scored, counted),
-        "table2": table2.table(scored, counted),
-        "units": units.table(scored),
-        "warnings": warnings.table(scored),
+    makers: dict[str, Callable[[], bytes | None]] = {
+        "agreement": lambda: agreement.table(scored),
+        "departures": lambda: departures,
+        "documents": lambda: documents.table(scored),
+        "rates": lambda: rates.table(scored, counted, "k"),
+        "rates_lenient": lambda: rates.table(scored, counted, "k_lenient"),
+        "readings": lambda: readings.table(scored),
+        "settings": lambda: settings.table(scored.protocol),
+        "table1": lambda: table1.table(scored, counted),
+        "table2": lambda: table2.table(scored, counted),
+        "units": lambda: units.table(scored),
+        "warnings": lambda: warnings.table(scored),
     }
+    with ThreadPoolExecutor(WORKERS) as workers:
+        making = {name: workers.submit(make) for name, make in makers.items()}
+    made = {name: each.result() for name, each in making.items()}
     return {f"tables/{name}.csv": data for name, data in made.items() if data is not None}

@@ -7,10 +7,21 @@ that give back the lines are what they say (as in ``journal.reading``). Whatever
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import polars as pl
 
 from penmark import canon
 from penmark.evidence import KEYS, Kept
+
+COLUMNS: dict[str, pl.DataType] = {
+    "detector": pl.String(),
+    "document": pl.String(),
+    "attempt": pl.Int64(),
+    "body": pl.Binary(),
+    "sha256": pl.String(),
+}
+"""Columns of raw answers: the fields of ``evidence.Kept``."""
 
 _SCHEMA: dict[str, pl.DataType] = {key: pl.Int64() if key == "attempt" else pl.String() for key in sorted(KEYS)}
 _SOUND = (
@@ -21,7 +32,7 @@ _SOUND = (
 )
 
 
-def kept(lines: list[bytes]) -> list[Kept] | None:
+def kept(lines: list[bytes]) -> pl.DataFrame | None:
     """The evidence in canonical lines, whose bodies are text; None where one of them is not proven to be such a line."""
     try:
         frame = pl.read_ndjson(b"\n".join(lines), schema=_SCHEMA)
@@ -32,6 +43,9 @@ def kept(lines: list[bytes]) -> list[Kept] | None:
     sound = frame.with_columns(pl.Series("_raw", lines, dtype=pl.Binary)).select(_SOUND).to_series()
     if sound.null_count() or not sound.all():
         return None
-    columns = (frame.get_column(name).to_list() for name in ("detector", "document", "attempt"))
-    bodies = map(str.encode, frame.get_column("body").to_list())
-    return list(map(Kept, *columns, bodies, frame.get_column("sha256").to_list()))
+    return frame.select(COLUMNS.keys()).cast({"body": pl.Binary})
+
+
+def table(kept: Iterable[Kept]) -> pl.DataFrame:
+    """The same columns of evidence that was read line by line."""
+    return pl.DataFrame(list(kept), schema=COLUMNS, orient="row")
