@@ -231,8 +231,9 @@ def test_a_certificate_of_the_chain_that_was_not_signed_for(root: Holder) -> Non
 
 
 def test_what_is_no_token_at_all(authority: Path, believed: Trust) -> None:
-    assert failed(b"", believed).startswith("not a timestamp token")
-    assert failed(b"<html>502 Bad Gateway</html>", believed).startswith("not a timestamp token")
+    assert failed(b"", believed) == "not a timestamp token: it is empty"
+    page = failed(b"<html>502 Bad Gateway</html>", believed)
+    assert page == "not a timestamp token (RFC 3161) but something else"
     assert "the limit is" in failed(b"0" * (tokens.MAX_TOKEN + 1), believed)
     refused = failed(reply(authority, b"no query"), believed)
     assert refused == "the authority gave no token: rejection (Bad request format or system error.)"
@@ -243,7 +244,20 @@ def test_what_is_no_token_at_all(authority: Path, believed: Trust) -> None:
 def test_garbage_fails_with_a_reason(junk: bytes) -> None:
     result = check(junk, DATA, NOBODY)
     assert result.state == "failed"
-    assert result.detail
+    assert _words(result.detail)
+
+
+def _words(detail: str) -> bool:
+    """Whether it is a sentence for people, and not what a library says to programmers."""
+    return (
+        re.search(r"ParseError|ASN|[{}\[\]]|[A-Za-z]::[A-Za-z]|\w+Error\b", detail) is None and len(detail.split()) > 3
+    )
+
+
+@pytest.mark.parametrize("cut", [5, 100, -1])
+def test_a_token_that_was_cut_is_called_damaged(real: bytes, cut: int) -> None:
+    told = "the token is damaged: a part of it cannot be read as what should stand there"
+    assert check(real[:cut], DATA, NOBODY).detail == told
 
 
 # --- damage --------------------------------------------------------------------------------------------------------
@@ -257,6 +271,7 @@ def test_a_flipped_bit_anywhere_is_noticed(real: bytes, believed: Trust) -> None
         given = bytes(damaged)
         assert (position, check(given, DATA, believed).state) == (position, "failed")
         assert (position, check(given, DATA, NOBODY).state) == (position, "failed")
+        assert _words(check(given, DATA, NOBODY).detail)
 
 
 @settings(max_examples=100, deadline=None)

@@ -1,5 +1,17 @@
-"""``python -m penmark``."""
+"""The program ``penmark``, and ``python -m penmark``: a Ctrl-C is answered in a line, also while the program is loaded."""
 
-from penmark.cli import main
+import sys
 
-main()
+
+def main() -> None:
+    """Load the command line and run it."""
+    try:
+        from penmark.cli import main as run
+    except KeyboardInterrupt:
+        sys.stderr.write("stopped; nothing was changed\n")
+        sys.exit(130)
+    run()
+
+
+if __name__ == "__main__":
+    main()

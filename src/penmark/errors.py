@@ -7,6 +7,7 @@ Every message has a place (file, line, cell), a fact (what is so) and a remedy (
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -22,8 +23,9 @@ class Fault(NamedTuple):
     remedy: str | None = None
 
     def __str__(self) -> str:
-        head = f"{self.place}: {self.fact}" if self.place is not None else self.fact
-        return f"{head}\n    {self.remedy}" if self.remedy is not None else head
+        parts = [self.fact if self.place is None else f"{_line(self.place)}: {self.fact}"]
+        parts += [] if self.remedy is None else [self.remedy]
+        return "\n    ".join(legible(_START.sub("\n    ", part)) for part in parts)
 
 
 class PenmarkError(Exception):
@@ -72,6 +74,32 @@ class ServiceError(PenmarkError):
     exit_code = 3
 
 
+_START = re.compile(r"\n(?! {4})")
+"""Where a further line of a message begins like a message of its own: what a file holds could pretend to be one."""
+_SPACES = frozenset(
+    "\n\t\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+)
+"""What is not printable by Python's word, and does no harm."""
+
+
+def legible(text: str) -> str:
+    """``text`` as a terminal may have it: control and format characters but line end and tab as their numbers, in the
+    form that JSON has for them (``\\u001b``)."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in _SPACES else numbered(c) for c in text)
+
+
+def _line(text: str) -> str:
+    return legible(text).replace("\n", numbered("\n"))
+
+
+def numbered(text: str) -> str:
+    """Each character as its number in UTF-16, as JSON writes it: ``\\u00e9``."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+
+
 def counted(count: int, noun: str) -> str:
     """``1 text``, ``2 texts``: how a message counts things."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
@@ -86,4 +114,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`` (did you mean X?)``, or nothing where no known name is close."""
     lowered = {k.lower(): k for k in known}
     close = difflib.get_close_matches(name.lower(), sorted(lowered), n=1)
-    return f" (did you mean {lowered[close[0]]}?)" if close else ""
+    return f" (did you mean {visible(lowered[close[0]])}?)" if close else ""
+
+
+def visible(name: str) -> str:
+    """A name as it is; in quotation marks where blanks stand around it, which nobody would see."""
+    return name if name == name.strip() else repr(name)

@@ -224,7 +224,8 @@ class Written(NamedTuple):
 class Generator(Protocol):
     """Made by ``factory(options)``: ``model``, ``key`` (the name of an environment variable), ``settings.NAME`` and its own.
 
-    ``local``: runs on this machine, and costs nothing. ``prepare`` sends nothing; ``write`` asks once, for one text,
+    ``local``: runs on this machine, and costs nothing; ``factory.here(options)``, where there is one, says so before it is
+    made and without a key, for a plan. ``prepare`` sends nothing; ``write`` asks once, for one text,
     and raises UnansweredError where none came. One instance serves one thread.
     """
 
@@ -298,13 +299,19 @@ def facts(group: str, name: str) -> records.Plugin:
     return records.Plugin(name=name, distribution=entry.dist.name, version=entry.dist.version, sha256=digest)
 
 
+_READ_BY = dict.fromkeys(("csv", "tsv", "json", "jsonl", "ndjson", "parquet"), "table") | {"txt": "folder"}
+"""The source that reads files of a kind, for those who name the kind."""
+
+
 def _entry(group: str, name: str) -> importlib.metadata.EntryPoint:
     found = [e for e in importlib.metadata.entry_points(group=group) if e.name == name]
     what = group.removeprefix("penmark.").removesuffix("s")
     if not found:
         known = names(group)
+        other = _READ_BY.get(name.lower())
+        near = f" (did you mean {other}?)" if other in known else did_you_mean(name, known)
         raise UsageError(
-            f"there is no {what} plugin {name!r}{did_you_mean(name, known)}",
+            f"there is no {what} plugin {name!r}{near}",
             remedy=f"Installed: {', '.join(known) or 'none'}. Others come with a distribution that registers an entry "
             f"point in the group {group}.",
         )

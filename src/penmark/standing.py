@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -300,8 +302,11 @@ def _next(place: Study, edition: Edition, known: dict[str, Card], found: Standin
         for arm in found.arms:
             if arm.documents < arm.promised:
                 return f"penmark collect {arm.arm}"
-        screened = edition.screening.is_file() and b"\nerror," not in study.read(edition.screening)
-        return "penmark freeze" if screened else "penmark screen"
+        errors = _screened(edition)
+        if errors is not None and errors > 0:
+            what = f"mend the {errors} errors" if errors > 1 else "mend the error"
+            return f"{what} in {edition.screening}, then penmark screen"
+        return "penmark screen" if errors is None else "penmark freeze"
     if "evidence" not in sealed:
         left = [journal.detector for journal in found.journals if journal.left]
         copied = [name for name in left if name in known and known[name].ask.by == "people"]
@@ -311,3 +316,14 @@ def _next(place: Study, edition: Edition, known: dict[str, Card], found: Standin
         return "penmark report"
     bundle = place.bundles / edition.tag
     return f"penmark verify {bundle}" if bundle.is_dir() else "penmark publish"
+
+
+def _screened(edition: Edition) -> int | None:
+    """How many errors the last screening found; None where nobody screened yet, or what it wrote is no table any more."""
+    if not edition.screening.is_file():
+        return None
+    text = study.read(edition.screening).decode("utf-8", "replace")
+    try:
+        return [row.get("severity") for row in csv.DictReader(io.StringIO(text, newline=""))].count("error")
+    except csv.Error:
+        return None

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from penmark import study
 from penmark.cli import invoke
 from penmark.errors import FaultsError, UsageError
 
@@ -66,6 +67,8 @@ def test_what_cannot_be_understood(corpus, tmp_path):
         ),
         ([], "no arm of the protocol names a source"),
         (["A", "--from", "tabel"], r"did you mean table\?"),
+        (["A", "--from", "csv", "--path", "t.csv"], r"there is no source plugin 'csv' \(did you mean table\?\)"),
+        (["A", "--from", "folder", "--path", __file__], r"is a file, not a folder\n.*`--from table`"),
         (["A", "--from", "table"], "needs the option `path`"),
         (["A", "--option", "kind"], "'kind' is not NAME=VALUE"),
         (["A", "--option", "kind=a", "--option", "kind=b"], "kind is given twice"),
@@ -92,6 +95,9 @@ def wide(corpus, tmp_path):
     rows = "".join(f"x{n},Some words {n}.,casual,2019\n" for n in range(150))
     (tmp_path / "a.csv").write_text(f"ID,essay,registr,year\n{rows}")
     (tmp_path / "semicolon.csv").write_text("id;text\n1;a\n2;b\n")
+    (tmp_path / "blanks").mkdir()
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "blanks" / "t.csv").write_text("id , Text \n1,a\n")
     return made
 
 
@@ -125,8 +131,26 @@ COLUMNS = ["--column", "id=ID", "--column", "text=essay"]
             "or give it for all rows: --option kind=…",
         ),
         (
-            ["--path", "{}/semicolon.csv"],
+            ["--path", "{}/semicolon.csv", "--option", "delimiter=,"],
             "{}/semicolon.csv:1: has one column only\n    If another sign parts the cells, give --option 'delimiter=;'",
+        ),
+        (
+            ["--from", "table", "--path", "{}/blanks"],
+            "{}/blanks: is a folder, not a table\n    Name the file in it. A folder of texts is read by `--from folder`.",
+        ),
+        (
+            ["--path", "{}/sub/../a.csv", "--column", "id=id", "--column", "text=essay"],
+            "{}/sub/../a.csv: column.id: no row has a column 'id' (did you mean ID?)\n"
+            "    Columns: ID, essay, registr, year.",
+        ),
+        (
+            ["--path", "{}/blanks/t.csv"],
+            "{}/blanks/t.csv: has no column `id` and neither a column `text` nor a column `file`; its columns: ' Text ', "
+            "'id '\n    Say which column holds it: --column 'id=id ' --column 'text= Text '",
+        ),
+        (
+            ["--path", "{}/blanks/t.csv", "--column", "id=ID", "--column", "text= Text "],
+            "{}/blanks/t.csv: column.id: no row has a column 'ID' (did you mean 'id '?)\n    Columns: ' Text ', 'id '.",
         ),
         (
             ["--path", "{}/missing"],
@@ -139,6 +163,21 @@ def test_what_all_rows_lack_is_said_once(wide, tmp_path, argv, told):
         invoke(["-C", str(wide.place.root), "collect", "A", *(each.replace("{}", str(tmp_path)) for each in argv)])
     assert str(caught.value) == told.replace("{}", str(tmp_path))
     assert not wide.place.documents("A").exists()
+
+
+@pytest.mark.parametrize("of", ["table", "folder"])
+def test_semicolons_are_seen_by_the_first_line(wide, tmp_path, of):
+    header = '\ufeffid;text;"evidence_date";kind;grade;source;archive;licence\r\n'
+    row = '1;"One, and; ""two""";2019-01-01;archive;stated;s;a;l\r\n'
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    path = folder / "metadata.csv"
+    path.write_text(header + row, encoding="utf-8", newline="")
+    given = path if of == "table" else folder
+    assert invoke(["-C", str(wide.place.root), "collect", "A", "--from", of, "--path", str(given)]) == 0
+    [document] = wide.documents("A")
+    assert document["id"] == "1"
+    assert [raw for _, raw, _ in study.read_texts(wide.place.arm("A"))] == [b'One, and; "two"']
 
 
 def test_the_columns_that_are_there_are_named(wide, tmp_path, capsys):

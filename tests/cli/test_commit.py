@@ -237,6 +237,21 @@ def test_what_status_calls_a_fault_is_not_sealed(tmp_path: Path, capsys: pytest.
     assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file() and p.name != "lock"} == before
 
 
+def test_a_card_that_is_not_there_is_begun_as_the_fault_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = study_of(tmp_path, {})
+    _yaml("card: length", "card: mine")(place)
+    assert penmark(place, "commit") == 1
+    [command] = re.findall(r"`penmark (init --card \w+)`", capsys.readouterr().err)
+    assert penmark(place, *command.split()) == 0
+    assert (place.cards / "mine.yaml").is_file()
+    assert penmark(place, "commit") == 1
+    told = capsys.readouterr().err
+    assert "there is no card" not in told
+    assert f"{place.cards / 'mine.yaml'}:" in told
+
+
 def test_without_faults_status_and_commit_agree(tmp_path: Path) -> None:
     place = study_of(tmp_path, {})
     assert penmark(place, "status") == 0

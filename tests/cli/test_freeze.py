@@ -54,10 +54,13 @@ def test_an_announcement_is_sealed_whole_or_not_at_all(filled, capsys):
     told = ["--announced", "https://example.org/p", "--capture", "https://archive.example/p"]
     with pytest.raises(UsageError, match="--captured-at missing"):
         freeze(filled, *told)
-    with pytest.raises(UsageError, match="is not a time in UTC"):
-        freeze(filled, *told, "--captured-at", "yesterday")
+    for at in ("yesterday", "2026-10-32T00:00:00Z", "2026-11-31T00:00:00Z"):
+        with pytest.raises(UsageError, match="is not a time in UTC"):
+            freeze(filled, *told, "--captured-at", at)
     with pytest.raises(UsageError, match="lies in the future"):
         freeze(filled, *told, "--captured-at", "2999-01-01T00:00:00Z")
+    with pytest.raises(UsageError, match="lies before the promise, 2026-10-01"):
+        freeze(filled, *told, "--captured-at", "2026-09-30T23:00:00Z")
     assert freeze(filled, *told, "--captured-at", "2026-10-02T00:00:00Z", "--json") == 0
     assert json.loads(capsys.readouterr().out)["documents"] == 4
     announced = seals.read(filled.edition, "corpus").announced

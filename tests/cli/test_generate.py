@@ -22,6 +22,28 @@ def there(monkeypatch):
 PRICE = {"read": "1", "written": "10", "currency": "USD"}
 
 
+def test_a_plan_needs_no_key_and_knows_what_costs_nothing(tmp_path, there, monkeypatch, capsys):
+    away = {"provider": "openai", "settings": {}}
+    paid = [away | {"model": "priced", "price": PRICE}, away | {"model": "unpriced"}]
+    monkeypatch.delenv("KEY_OF_OPENAI")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    corpus = study(tmp_path, generation(model(there, "m-1"), *paid))
+    place = ["-C", str(corpus.place.root), "collect", "C", "--plan"]
+    assert invoke(place) == 0
+    told = {line.split(":")[0]: line.rpartition("; ")[2] for line in capsys.readouterr().out.splitlines()[:3]}
+    assert told == {
+        "openai m-1": "costs nothing: it runs on this machine)",
+        "openai priced": "about 0.00 USD)",
+        "openai unpriced": "price not known)",
+    }
+    assert invoke([*place, "--json", "--price", "unpriced=2/4:EUR"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()[:3]]
+    assert [(row["local"], row["currency"]) for row in rows] == [(True, None), (False, "USD"), (False, "EUR")]
+    assert rows[0]["cost"] == "0"
+    assert all(float(row["cost"]) > 0 for row in rows[1:])
+    assert there.vendor.asked == []
+
+
 def test_plan_then_texts_then_nothing(tmp_path, there, capsys):
     how = generation(model(there, "m-1", price=PRICE), model(there, "m-2"))
     corpus = study(tmp_path, how, documents=8)
@@ -29,8 +51,7 @@ def test_plan_then_texts_then_nothing(tmp_path, there, capsys):
     assert invoke([*place, "--plan"]) == 0
     out = capsys.readouterr().out
     assert "openai m-1: 4 texts of " in out
-    assert "; about 0.00 USD)" in out
-    assert "; price not known)" in out
+    assert out.count("; costs nothing: it runs on this machine)") == 2
     assert there.vendor.asked == []
     assert invoke(place) == 0
     out, err = capsys.readouterr()
@@ -42,7 +63,7 @@ def test_plan_then_texts_then_nothing(tmp_path, there, capsys):
     assert invoke([*place, "--plan", "--json", "--price", "m-2=2/4:EUR"]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()[:2]]
     assert [(row["model"], row["texts"], row["cost"], row["currency"]) for row in rows] == [
-        ("m-1", 0, "0", "USD"), ("m-2", 0, "0", "EUR")
+        ("m-1", 0, "0", None), ("m-2", 0, "0", None)
     ]  # fmt: skip
 
 

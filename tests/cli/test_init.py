@@ -617,7 +617,9 @@ def test_status_leads_from_step_to_step(run: Run, tmp_path: Path) -> None:
     assert "  A    15 of 15 documents, human\n       short: 3 of 5 casual\n" in out
     assert _next(run, place) == "next: penmark screen"
     study.write(edition.screening, b"severity,rule\nerror,quota\n")
-    assert _next(run, place) == "next: penmark screen"
+    assert _next(run, place) == f"next: mend the error in {edition.screening}, then penmark screen"
+    study.write(edition.screening, b'severity,rule\nerror,quota\nwarning,"\nerror,"\nerror,"bytes"\n')
+    assert _next(run, place) == f"next: mend the 2 errors in {edition.screening}, then penmark screen"
     study.write(edition.screening, b"severity,rule\nwarning,words\n")
     assert _next(run, place) == "next: penmark freeze"
     study.write_records(edition.manifest, [{"arms": sizes, "documents": 42, "kind": "manifest"}])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 
@@ -75,6 +76,21 @@ def test_what_is_published_was_verified(reported: Trial, tmp_path: Path) -> None
     assert last == f"nothing failed: {said.out.split('verified: ')[1].splitlines()[0]}"
 
 
+def test_the_citation_gives_the_digest_that_it_asks_for(reported: Trial, tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    reported.done("publish", "--out", str(bundle), "--no-tar")
+    told = (bundle / "CITATION.cff").read_text()
+    assert "cite this edition and the digest of its evidence seal, given here as an identifier" in told
+    digest = hashlib.sha256((bundle / "seals" / "evidence.json").read_bytes()).hexdigest()
+    assert (
+        told.partition("identifiers:\n")[2]
+        == f"""  - type: other
+    value: "sha256:{digest}"
+    description: "SHA-256 of seals/evidence.json, which binds promise, corpus, journals and tables"
+"""
+    )
+
+
 def test_a_bundle_that_would_fail_its_own_verification_is_not_published(reported: Trial, tmp_path: Path) -> None:
     journal = reported.edition.journals / "seen.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
@@ -108,3 +124,16 @@ def test_an_older_tar_stops_it_before_anything_is_made(reported: Trial, tmp_path
     assert not (tmp_path / "bundle").exists()
     reported.done("publish", "--out", str(tmp_path / "bundle"), "--no-tar")
     assert (tmp_path / "bundle.tar").read_bytes() == b"an older one"
+
+
+def test_an_edition_that_another_release_sealed_is_published_with_a_word(reported: Trial, tmp_path: Path) -> None:
+    seal = reported.edition.seal("evidence")
+    before = seal.read_bytes()
+    seal.write_bytes(re.sub(rb'"software":"penmark [^"]*"', b'"software":"penmark 0.0.1"', before))
+    reported.done("report")
+    said = reported.run("publish", "--out", str(tmp_path / "bundle"))
+    assert said.code == 0, said
+    assert "warning: penmark 0.0.1 sealed this edition's evidence" in said.err
+    verified = penmark("verify", str(tmp_path / "bundle"))
+    assert verified.code == 0
+    assert "page and words, made again: the bundle says that penmark 0.0.1 made it" in verified.out

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from tests import screens
 from tests.acting import CARD
-from tests.cases.trial import Trial, arm, seen, texts, verdicts
+from tests.cases.trial import Trial, arm, penmark, seen, texts, verdicts
 from tests.frozen_study import detector, frozen
 
-from penmark import amendments, sealing, seals, study
+from penmark import amendments, evidence, sealing, seals, study
 from penmark.cli import invoke
 from penmark.demo.authority import local_authority
 from penmark.errors import FaultsError, UsageError
@@ -71,14 +71,16 @@ def test_undated_answers_are_told_and_json_has_it_all(tmp_path: Path, capsys: py
     assert told["heads"]["journal/seen.jsonl"]["lines"] == 4
 
 
-def test_another_form_of_the_text_is_a_deviation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_form_of_the_text_is_told_and_is_no_deviation(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     place, edition = made(tmp_path)
     path = tmp_path / "answers.json"
     path.write_text(json.dumps([{"id": "a", "score": 0.5, "sent": f"{LONG} {LONG}"}]))
     record(place, str(path), "--detector", "seen", "--map", "document=id", OLD)
-    [deviation] = amendments.deviations(edition)
-    assert deviation.what == "recorded from answers.json: quotes the text 2 times in 1 of 1 answers"
-    assert deviation.what in place.changes.read_text()
+    assert "  quotes the text 2 times in 1 of 1 answers (each such reading has a remark)\n" in capsys.readouterr().out
+    assert amendments.deviations(edition) == []
+    assert not place.changes.exists()
 
 
 def test_several_files_with_an_arm_for_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,6 +146,86 @@ def test_work_sheets_and_what_comes_back(tmp_path: Path, capsys: pytest.CaptureF
     assert "3 answers have no date" in told
 
 
+def test_tables_that_a_spreadsheet_saved_with_semicolons(tmp_path: Path) -> None:
+    place, edition = screens.made(tmp_path)
+    screens.run(place, "record", "--sheets", str(place.private / "sheets"), "--detector", "turnitin")
+    empty = screens.sheet(place.private / "sheets")
+    rows = [row | {"displayed": "45%", "date": screens.now(), "operator": "AB", "note": "a, b; c"} for row in empty]
+    first = screens.filled(tmp_path / "first.csv", rows, ";")
+    again = screens.filled(tmp_path / "second.csv", [rows[0] | {"displayed": "54%"}, *rows[1:]], ";")
+    one = {"number": rows[0]["number"], "displayed": "54%", "by": "EF", "why": "seen again"}
+    settled = screens.filled(tmp_path / "settled.csv", [one], ";")
+    options = ("--second", str(again), "--settle", str(settled), "--detector", "turnitin")
+    said = penmark("-C", str(place.root), "record", str(first), *options)
+    assert (said.code, said.out.splitlines()[0]) == (0, "turnitin: 5 readings from first.csv")
+    held = [json.loads(item.body) for item in evidence.read(edition.evidence, "turnitin")]
+    assert [(body["number"], body["displayed"]) for body in held][:2] == [
+        (rows[0]["number"], "54%"),
+        (rows[1]["number"], "45%"),
+    ]
+    assert held[0]["readings"][0] == rows[0] | {"version": None}
+
+
+@pytest.mark.parametrize("table", ["number;displayed,\n0001;45%,x\n", "number;displayed\n0001;4;5\n"])
+def test_a_table_that_has_both_signs_is_not_guessed_at(tmp_path: Path, table: str) -> None:
+    place, edition = screens.made(tmp_path)
+    (tmp_path / "a.csv").write_text(table)
+    said = penmark("-C", str(place.root), "record", str(tmp_path / "a.csv"), "--detector", "turnitin", "--by", "AB")
+    assert (said.code, said.out) == (2 if "displayed," in table else 1, "")
+    told = (
+        "there is no column displayed"
+        if said.code == 2
+        else ":2: 3 cells, where the header has 2\n    Quote cells that hold semicolons"
+    )
+    assert told in said.err
+    assert not edition.journal_files()
+
+
+def test_what_is_recorded_already_is_said_once_and_by_the_typed_number(tmp_path: Path) -> None:
+    place, edition = screens.made(tmp_path)
+    screens.run(place, "record", "--sheets", str(place.private / "sheets"), "--detector", "turnitin")
+    empty = screens.sheet(place.private / "sheets")
+    rows = [row | {"displayed": "*%", "date": screens.now(), "operator": "AB"} for row in empty]
+    whole = screens.filled(tmp_path / "whole.csv", rows)
+    run = ("-C", str(place.root), "record", "--detector", "turnitin")
+    screens.run(place, *run[2:], str(screens.filled(tmp_path / "four.csv", rows[:4])))
+    before = [path.read_bytes() for path in edition.journal_files()]
+    said = penmark(*run, str(whole))
+    names = ", ".join(row["number"] for row in rows[:4])
+    assert (said.code, said.out) == (1, "")
+    assert said.err == (
+        f"penmark: {whole}:2, 3, 4, 5: each of these 4 documents has its final reading already, in turnitin.jsonl: {names}\n"
+        "    A pair has one final reading; leave the rows out.\n"
+    )
+    said = penmark(*run, str(tmp_path / "four.csv"))
+    assert (said.code, said.out) == (1, "")
+    assert said.err == (
+        f"penmark: {tmp_path / 'four.csv'}: each of the 4 documents in it has its final reading already, in turnitin.jsonl\n"
+        "    Nothing in it is left to record.\n"
+    )
+    assert [path.read_bytes() for path in edition.journal_files()] == before
+
+
+def test_displays_without_a_call_are_told_together_and_by_the_typed_number(tmp_path: Path) -> None:
+    place, edition = screens.made(tmp_path)
+    screens.run(place, "record", "--sheets", str(place.private / "sheets"), "--detector", "turnitin")
+    empty = screens.sheet(place.private / "sheets")
+    rows = [row | {"displayed": f"x{n}", "date": screens.now(), "operator": "AB"} for n, row in enumerate(empty)]
+    run = ("-C", str(place.root), "record", "--detector", "turnitin")
+    said = penmark(*run, str(screens.filled(tmp_path / "all.csv", rows)))
+    named = ", ".join(f"{row['number']} shows 'x{n}'" for n, row in enumerate(rows))
+    assert (said.code, said.out) == (1, "")
+    assert said.err == (
+        f"penmark: {tmp_path / 'all.csv'}:2, 3, 4, 5, 6: 5 displays come to no call, verdict not in the card: {named}\n"
+        "    Look at the screens again and correct the rows. If it really showed this: --as-displayed.\n"
+    )
+    said = penmark(*run, str(screens.filled(tmp_path / "one.csv", rows[:1])))
+    assert (
+        f"one.csv:2: {rows[0]['number']} shows 'x0', which comes to no call: verdict not in the card: x0\n" in said.err
+    )
+    assert not [path for path in edition.journal_files() if b'"reading"' in path.read_bytes()]
+
+
 def test_a_settlement_is_a_deviation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place, edition = screens.made(tmp_path)
     row = {"document": "C-1", "displayed": "45%", "date": screens.now(), "operator": "AB"}
@@ -160,6 +242,16 @@ def test_a_settlement_is_a_deviation(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert told.detector == "turnitin"
     assert told.what.startswith("typed twice: C-1 was read by AB and CD as '45%' and '54%'; settled as '45%' by EF")
     assert told.what in place.changes.read_text()
+
+
+def test_screens_that_were_read_outside_the_window_are_a_deviation(tmp_path: Path) -> None:
+    place, edition = screens.made(tmp_path)
+    row = {"document": "C-1", "displayed": "45%", "date": "2020-05-01", "operator": "AB"}
+    first = screens.filled(tmp_path / "first.csv", [row])
+    other = screens.filled(tmp_path / "second.csv", [row | {"operator": "CD"}])
+    assert record(place, str(first), "--second", str(other), "--detector", "turnitin", OLD) == 0
+    [told] = amendments.deviations(edition)
+    assert told.what.startswith("recorded from first.csv: 1 screens were read outside the promised window, ")
 
 
 @pytest.mark.parametrize(
@@ -185,6 +277,11 @@ def test_options_that_do_not_go_together(tmp_path: Path, options: list[str], fac
             "there is no column document (did you mean documnt?)\n    Map it: --map document=COLUMN.",
         ),
         (
+            "document ,displayed",
+            "there is no column document (did you mean 'document '?)\n    Map it: --map document=COLUMN.",
+        ),
+        ("{0},displayed", "there is no column document\n    Map it: --map document=COLUMN."),
+        (
             "document,dispayed",
             "there is no column displayed (did you mean dispayed?), and the card seen does not say where ",
         ),
@@ -199,5 +296,6 @@ def test_a_column_that_is_misspelt_is_not_recorded_as_an_answer_that_nobody_gave
     said = trial.run("record", str(tmp_path / "typed.csv"), "--detector", "seen", "--by", "N")
     assert said.code == 2
     assert told in said.err
-    assert f"The columns: {header.replace(',', ', ')}, date." in said.err
+    columns = ", ".join(name if name == name.strip() else f"'{name}'" for name in header.split(","))
+    assert f"The columns: {columns}, date." in said.err
     assert not list(trial.edition.journals.glob("*.jsonl"))

@@ -5,6 +5,7 @@ import io
 import json
 
 import pytest
+from tests.cases.trial import ARCHIVE, Trial, arm, seen, texts, verdicts
 
 from penmark import screening, study
 from penmark.cli import invoke
@@ -31,6 +32,29 @@ def test_findings_are_kept_and_told_in_short(corpus, capsys):
     assert "more" not in capsys.readouterr().out
     assert invoke([*place, "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["errors"] == 1
+
+
+def test_what_is_too_much_is_collected_anew_and_status_leads_there(tmp_path):
+    quota = [{"where": {"register": each}, "documents": 1} for each in ("casual", "academic")]
+    shown = seen(**verdicts(Human="human", AI="ai"))
+    trial = Trial(tmp_path / "study", [arm("A", "human", 2, quotas=quota)], cards=[shown])
+    trial.done("commit")
+    casual = {name: {"register": "casual"} for name in texts(4)}
+    assert trial.collect("A", texts(4), casual).code == 0
+    said = trial.run("screen")
+    assert said.code == 1
+    assert "4 documents; the promise is 2\n" in said.out
+    assert "or take out what is too much (`penmark collect A --anew` empties the arm first)" in said.out
+    told = trial.edition.screening.read_text()
+    assert "Take 2 out of its source, then `penmark collect A --anew`; another size is another promise" in told
+    last = trial.run("status").out.splitlines()[-1]
+    assert last == f"next: mend the 3 errors in {trial.edition.screening}, then penmark screen"
+    path = trial.root.parent / "study-A.jsonl"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]).replace("casual", "academic", 1))
+    options = [f"--option={name}={value}" for name, value in ARCHIVE.items()]
+    trial.done("collect", "A", "--anew", "--path", str(path), *options)
+    trial.done("screen")
+    assert trial.run("status").out.splitlines()[-1] == "next: penmark freeze"
 
 
 def test_warnings_alone_do_not_fail(corpus, capsys):

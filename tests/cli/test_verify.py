@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from tests.cases.trial import Said, Trial, arm, penmark, seen, texts, verdicts
 
+from penmark.demo.authority import local_authority
+
 
 @pytest.fixture(scope="module")
 def studied(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -104,3 +106,20 @@ def test_a_row_of_another_length_is_told_in_words(studied: Path, tmp_path: Path)
         assert said.code == 1
         assert "rates.csv" in said.out
         assert "zip()" not in said.out + said.err
+
+
+def test_a_damaged_timestamp_is_told_in_words_and_by_its_file(tmp_path: Path) -> None:
+    with local_authority(tmp_path / "authority", "clock") as authority:
+        further = {"authorities": [{"name": "clock", "url": authority.url}]}
+        shown = seen(**verdicts(Human="human", AI="ai"))
+        trial = Trial(tmp_path / "study", [arm("A", "human", 1)], cards=[shown], **further)
+        trial.frozen(A=texts(1))
+        trial.record("seen", [{"document": "A-001", "displayed": "AI"}], "--by", "N", ending="csv")
+        bundle = trial.published()
+    token = bundle / "seals" / "promise-clock.tsr"
+    token.write_bytes(token.read_bytes()[:-20])
+    said = penmark("verify", str(bundle))
+    assert said.code == 1
+    told = "2 seals         FAILED       seals/promise-clock.tsr: the token is damaged: a part of it cannot be read as what"
+    assert any(line.startswith(told) for line in said.out.splitlines()), said.out
+    assert "ParseError" not in said.out + said.err

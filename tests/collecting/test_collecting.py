@@ -93,6 +93,8 @@ def test_everything_wrong_is_told_at_once_and_nothing_is_written(corpus):
         corpus.draft("undated", "x", evidence_date=""),
         corpus.draft("wrong", "x", evidence_date="2021-02-30", grade="seen"),
         corpus.draft("surrogate", "x", author="\udcff"),
+        corpus.draft("tower", "a" + "\u0301\u0316" * 51),
+        corpus.draft("'=x", "x"),
     ]
     with pytest.raises(FaultsError) as caught:
         made.collect("A", *bad, faults=FaultsError([Fault("file.csv:9", "cut", "look")]))
@@ -107,6 +109,8 @@ def test_everything_wrong_is_told_at_once_and_nothing_is_written(corpus):
         "row undated: no evidence_date (provenance of kind archive needs it)",
         "row wrong: evidence_date is not a date of the form 2021-12-31: 2021-02-30",
         "row surrogate: author is not UTF-8",
+        "row tower: the text holds more than 100 combining marks in a row",
+        "row '=x: an id begins with no apostrophe before = + - @",
         "file.csv:9: cut",
     ):
         assert expected in told
@@ -182,6 +186,8 @@ def test_an_edited_text_is_measured_against_its_draft(corpus):
         made.collect("C2", Draft("f", b"x", "row f", {}, row))
     with pytest.raises(FaultsError, match="words_changed is 1; the two texts give 2"):
         made.collect("C2", Draft("f", after.encode(), "row f", {}, row | {"words_changed": "1"}, draft=before.encode()))
+    with pytest.raises(PenmarkError, match="row f: 20001 words; what was edited"):
+        made.collect("C2", Draft("f", after.encode(), "row f", {}, row, draft=b"word " * 20_001))
 
 
 def test_what_a_row_says_beside_its_kind_is_kept_as_a_claim(corpus):

@@ -40,10 +40,16 @@ def there(monkeypatch):
         yield double
 
 
-def test_a_person_s_line_stands_before_the_record_s(tmp_path, there):
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '\ufeffid,topic,note\nA-000,"rivers, and who owns them",x\nA-001,,y\nB-000, old bridges ,z\n'.encode(),
+        "\ufeffid;topic;note\r\nA-000;rivers, and who owns them;x\r\nA-001;;y\r\nB-000; old bridges ;z\r\n".encode(),
+    ],
+)
+def test_a_person_s_line_stands_before_the_record_s(tmp_path, there, raw):
     corpus = study(tmp_path / "study", generation(model(there, "m")), human=3)
     path = tmp_path / "topics.csv"
-    raw = '\ufeffid,topic,note\nA-000,"rivers, and who owns them",x\nA-001,,y\nB-000, old bridges ,z\n'.encode()
     path.write_bytes(raw)
     settled = settle(corpus, path)
     assert (settled.documents, settled.by, settled.missing) == (5, {"person": 2, "record": 3}, [])

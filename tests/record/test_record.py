@@ -172,6 +172,15 @@ def test_a_typed_row_is_kept_as_evidence_where_the_card_reads_the_same_from_it(t
     assert (readings(edition)["003"]["score"], readings(edition)["003"]["displayed"]) == ("0.1", " 0.1")
 
 
+def test_a_typed_row_that_names_another_document_is_no_evidence(tmp_path: Path) -> None:
+    answer = "{displayed: /displayed, score: /displayed, version: /version}"
+    card = SEEN.replace("{displayed: /score, score: /score, version: /version, text: /text}", answer)
+    place, edition = made(tmp_path, card)
+    table = "id,document,displayed,operator\n001,scan 7.pdf,0.70,AB\n002,002,0.10,\n003,,0.20,CD\n"
+    imported(place, edition, written(tmp_path, table, "typed.csv"), "document=id", "displayed=displayed", by="AB")
+    assert {item.document for item in evidence.read(edition.evidence, "seen")} == {"002"}  # 003 was read by CD
+
+
 def test_a_mapping_file_says_the_same_as_the_options(tmp_path: Path) -> None:
     place, edition = made(tmp_path, PERCENT)
     path = written(tmp_path, "document: Text no.\ndisplayed: Result\nread_by: /who\n", "map.yaml")

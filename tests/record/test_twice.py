@@ -233,8 +233,9 @@ def test_screens_that_were_read_outside_the_window_are_told(ground: Ground) -> N
     place, edition, rows = ground
     rows[1]["date"] = "2020-05-01"
     done = typed(place, edition, table(place, "first.csv", rows), retrospective=True)
-    [note] = done.notes
-    assert note.startswith("1 screens were read outside the promised window, ")
+    [told] = done.otherwise
+    assert told.startswith("1 screens were read outside the promised window, ")
+    assert done.notes == []
 
 
 @pytest.mark.parametrize("whose", ["first", "second"])
@@ -275,6 +276,18 @@ def test_ids_can_be_typed_twice_as_well(ground: Ground) -> None:
     assert bodies(edition)["A-1"]["document"] == "A-1"
 
 
+def test_a_table_with_other_columns_is_kept_with_the_known_ones_beside_it(ground: Ground) -> None:
+    place, edition, rows = ground
+    names = {"number": "Nr", "displayed": "shown", "date": "day", "operator": "who"}
+    fields = mapping.parse(("number=Nr", "displayed=shown", "date=day", "read_by=who"))
+    own = [{other: row[name] for name, other in names.items()} | {"version": "as I recall"} for row in rows]
+    typed(place, edition, table(place, "first.csv", own), mapping=fields, as_displayed=True)
+    kept = sorted(bodies(edition).values(), key=lambda body: body["number"])
+    read = [{**{name: row[name] for name in names}, "row": typed_row} for row, typed_row in zip(rows, own, strict=True)]
+    assert [body["readings"] for body in kept] == [[row] for row in sorted(read, key=lambda row: row["number"])]
+    assert {body["version"] for body in kept} == {None}
+
+
 def test_only_typed_readings_of_a_screen_can_be_typed_twice(ground: Ground, tmp_path: Path) -> None:
     place, edition, rows = ground
     first = table(place, "first.csv", rows)
@@ -285,11 +298,3 @@ def test_only_typed_readings_of_a_screen_can_be_typed_twice(ground: Ground, tmp_
     other, closed = screens.made(tmp_path / "other", screens.turnitin(name="length", card="length"))
     with pytest.raises(UsageError, match="reads raw answers, not what a screen displays"):
         record(other, closed, first, Import("length", elsewhere=True))
-
-
-def test_semicolons_are_told_as_such(ground: Ground) -> None:
-    place, edition, _ = ground
-    path = place.root.parent / "first.csv"
-    path.write_text("number;displayed\n1;45%\n")
-    with pytest.raises(FaultsError, match="semicolons between its cells"):
-        typed(place, edition, path)

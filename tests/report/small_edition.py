@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from penmark import canon, intervals, study
+from penmark.protocol import template
 from penmark.report import page
 
 NOTHING = ""
@@ -167,7 +168,7 @@ def protocol(names: dict[str, str], hostile: bool) -> dict[str, Any]:
         "study": "northern-bench",
         "title": title,
         "edition": "BENCH-2026-Q4",
-        "template": {"name": "humanflow", "sha256": "a" * 64},
+        "template": {"name": "humanflow", "sha256": template("humanflow").sha256},
         "people": [
             {
                 "name": "Ada Example",

@@ -85,6 +85,33 @@ def test_it_reads_well(browser: Any, made: Path, tmp_path: Path, kind: str, widt
     context.close()
 
 
+@pytest.mark.parametrize("width", [1280, 1600])
+@pytest.mark.parametrize("kind", ["plain", "retrospective"])
+def test_on_a_desk_no_table_scrolls_sideways(browser: Any, made: Path, kind: str, width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto((made / kind / "report" / "index.html").as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    wide = page.evaluate("[...document.querySelectorAll('.scroll')].map(e => [e.scrollWidth, e.clientWidth])")
+    assert len(wide) >= 8
+    assert all(inside <= outside for inside, outside in wide), wide
+    assert page.evaluate("[...document.querySelectorAll('.more')].every(e => e.offsetHeight === 0)")
+    page.close()
+
+
+@pytest.mark.parametrize("width", [360, 768])
+def test_a_table_that_scrolls_says_so(browser: Any, made: Path, width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto((made / "plain" / "report" / "index.html").as_uri())
+    told = page.evaluate(
+        """() => ['one-caption', 'two-caption', 'arms-caption', 'corpus-caption'].map(id => {
+          const caption = document.getElementById(id), around = caption.closest('.scroll');
+          return [around.scrollWidth > around.clientWidth, caption.querySelector('.more').offsetHeight > 0];
+        })"""
+    )
+    assert told == [[True, True]] * 4
+    page.close()
+
+
 def test_landmarks_heads_and_captions(browser: Any, made: Path) -> None:
     page = browser.new_page()
     page.goto((made / "plain" / "report" / "index.html").as_uri())

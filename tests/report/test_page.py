@@ -80,7 +80,10 @@ def test_no_answer_is_no_zero(small: ModuleType, tmp_path: Path) -> None:
 def test_own_detectors_and_archive_text_are_marked(small: ModuleType, tmp_path: Path) -> None:
     edition = small.write(tmp_path)
     text = _text(edition)
-    assert "aardvark 2.4 operator’s own COMPLETE 10.42 % † 4.53 – 22.17 % 5 48 100.00 % 88.65 – 100.00 % 30 30" in text
+    assert (
+        "aardvark 2.4 operator’s own COMPLETE 10.42 % † 4.53 – 22.17 % 5 48 28 A + 20 B 100.00 % 88.65 – 100.00 % 30 30 30 C 2"
+        in text
+    )
     assert text.count("detectors may have been trained on it") >= 4
     assert not re.search(r"muskrat (2\.4 )?operator’s own", text)
 
@@ -198,6 +201,25 @@ def test_a_missing_or_broken_file_is_named(small: ModuleType, tmp_path: Path, pa
     assert path in str(caught.value)
 
 
+def test_promised_comparisons_are_said_to_be_in_no_table(small: ModuleType, tmp_path: Path) -> None:
+    text = _text(small.write(tmp_path))
+    named = text.index("Comparisons promised aardvark with zebra")
+    assert "no table here tests their difference" in text[named : named + 200]
+
+
+def test_departures_from_a_template_of_another_release_are_not_known(small: ModuleType, tmp_path: Path) -> None:
+    edition = small.write(tmp_path)
+    promised = edition.protocol_json.read_bytes()
+    assert "Not known: the template" not in _text(edition)
+    study.write(
+        edition.protocol_json, promised.replace(b'"template":{"name":"humanflow"', b'"template":{"name":"other"')
+    )
+    held = small.tables()
+    held["tables/departures.csv"] = held["tables/departures.csv"].split(b"\n")[0] + b"\n"
+    study.write(edition.report / "index.html", page(edition, held))
+    assert "Not known: the template that the protocol names, other , is none of the release" in _text(edition)
+
+
 def test_an_edition_with_nothing_to_tell(small: ModuleType, tmp_path: Path) -> None:
     """No detector answered, nothing departed: every part says so, and no rate is made up."""
     edition = small.write(tmp_path)
@@ -276,6 +298,34 @@ def test_rates_over_unlike_sets_are_not_one_range(small: ModuleType, tmp_path: P
     text = _page(edition, _cells(small.tables(), "table1", **none))
     assert "no detector answered about every text: each rate in the table is of another set of texts" in text
     assert "between 10.00" not in text
+
+
+def test_it_says_which_volunteers_it_knows_nothing_of(small: ModuleType, tmp_path: Path) -> None:
+    edition = small.write(tmp_path)
+    held = small.tables()
+    assert "Table 2 has the rates of native volunteers and non-native volunteers apart." in _text(edition)
+    assert "not known from this edition" not in _text(edition)
+    text = _page(
+        edition, held | {"tables/table2.csv": held["tables/table2.csv"].replace(b",non-native vol", b",other vol")}
+    )
+    assert "Table 2 has the rates of native volunteers apart. No text is known to be by non-native volunteers" in text
+    text = _page(edition, held | {"tables/table2.csv": held["tables/table2.csv"].replace(b"native vol", b"other vol")})
+    assert "No text is known to be by native volunteers or by non-native volunteers: how often" in text
+    assert "volunteers apart" not in text
+
+
+def test_it_names_the_slices_where_only_a_source_says_who_wrote(small: ModuleType, tmp_path: Path) -> None:
+    edition = small.write(tmp_path)
+    held = small.tables()
+    none = held["tables/table2.csv"].replace(b"native vol", b"other vol")
+    rows = held["tables/rates.csv"].decode()
+    said = "No text is known to be by native volunteers or by non-native volunteers"
+    for arm, told in (("A", True), ("C", False)):
+        whole = next(line for line in rows.splitlines() if f",{arm},,," in line)
+        more = rows + whole.replace(f",{arm},,,", f",{arm},subgroup,non-native,") + "\n"
+        text = _page(edition, held | {"tables/table2.csv": none, "tables/rates.csv": more.encode()})
+        assert (f"{said}; rates on writers whom the source of a text calls native or non-native are" in text) == told
+        assert (f"{said}: how often detectors accuse them is not known from this edition." in text) != told
 
 
 def test_one_figure_is_said_once(small: ModuleType, tmp_path: Path) -> None:

@@ -109,10 +109,12 @@ def test_what_reads_like_a_refusal_may_be_a_letter(corpus):
     made.collect("C", corpus.draft("l", "Dear Ada,\nI'm sorry to hear of your loss. Yours, Bob.", kind="generated"))
     assert [(severity, rule) for severity, rule, *_ in found(made, "refusal")] == [("error", "refusal")]
     path = made.place.arm("C") / "decisions.csv"
-    path.write_text("rule,document,decision,by,at,why\nrefusal,l,stays,Ada,2026-11-03,it is a letter\n")
-    [(severity, *_, message)] = found(made, "refusal")
-    assert severity == "warning"
-    assert message.endswith("decided by Ada on 2026-11-03: stays (it is a letter)")
+    table = "rule,document,decision,by,at,why\nrefusal,l,stays,Ada,2026-11-03,it is a letter\n"
+    for saved in (table.encode(), table.replace(",", ";").encode("utf-8-sig")):
+        path.write_bytes(saved)
+        [(severity, *_, message)] = found(made, "refusal")
+        assert severity == "warning"
+        assert message.endswith("decided by Ada on 2026-11-03: stays (it is a letter)")
 
 
 def test_a_record_whose_alignment_is_not_that_of_its_texts(made, monkeypatch):

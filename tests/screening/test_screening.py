@@ -243,7 +243,7 @@ def test_texts_and_records_that_were_changed_afterwards(corpus):
     }
 
 
-def test_edits_and_their_drafts(corpus):
+def test_edits_and_their_drafts(corpus, monkeypatch):
     budget = {"words_percent": "10", "sentences": "any"}
     made = corpus(corpus.arm("C2", "mixed", 3, budget=budget))
     row = {"kind": "edited", "grade": "stated", "provider": "P", "model": "M", "editor": "E"}
@@ -264,6 +264,8 @@ def test_edits_and_their_drafts(corpus):
     assert [f.message for f in of(screened(made), "wrong-record")] == [
         "0 of 10 words changed is recorded; the texts give 1 of 10"
     ]
+    monkeypatch.setattr("penmark.screening.edits.MOST_EDITED", 9)
+    assert {f.message for f in of(screened(made), "wrong-record")} == {"draft or text has more than 9 words"}
     (made.place.arm("C2") / f"{canon.sha256(before)}.txt").unlink()
     assert len(of(screened(made), "missing-text")) == 4  # the draft of three, and the text of one that equals it
 
@@ -284,6 +286,16 @@ def test_a_rewritten_text_and_its_parent(corpus):
         "other": "the parent A1 is not the text whose digest is recorded",
         "prompt": "the prompt does not hold the text of the parent A0 as it is in the corpus",
     }
+
+
+def test_what_is_made_of_a_human_text_is_no_ai_text(corpus):
+    made = corpus(corpus.arm("A", "human", 1), corpus.arm("C", "ai", 2))
+    row = {"kind": "transformed", "grade": "stated", "attack": "polish"}
+    fine(corpus, made)
+    parents = {"C8": "A0", "C9": "C8"}
+    made.collect("C", *(Draft(n, f"Rewritten {n}.".encode(), n, {}, row | {"parent": p}) for n, p in parents.items()))
+    told = [f.message for f in of(screened(made), "missing-provenance")]
+    assert told == ["the arm's truth is ai, and the parent A0 is of truth human"]
 
 
 def test_nothing_of_a_withheld_text_is_public(corpus):

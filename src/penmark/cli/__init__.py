@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 from typing import Annotated, Any
 
@@ -15,7 +16,8 @@ import typer
 from typer.core import TyperGroup
 
 from penmark import __version__
-from penmark.errors import PenmarkError, UsageError, did_you_mean
+from penmark.cli.terminal import legibly
+from penmark.errors import PenmarkError, UsageError, did_you_mean, legible
 
 VERBS = {
     "init": "Start a study, or a replication of somebody's bundle.",
@@ -33,10 +35,17 @@ VERBS = {
     "status": "Say where the study stands and what to run next.",
     "demo": "Run the whole pipeline on a small corpus, without keys.",
 }
+STOPPED = {
+    "demo": "the same command begins it anew",
+    "status": "nothing was changed",
+    "verify": "nothing was changed",
+}
+"""What is true where a command was stopped (Ctrl-C)."""
 MISUSED: Any = typer.BadParameter.__mro__[2]
 """Every fault of usage; typer exports no nearer name of the class."""
 
 
+_INTERRUPTED = 130
 _HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -113,9 +122,11 @@ def _penmark(
 
 
 def invoke(argv: list[str] | None = None) -> int:
-    """Run one command in this process; its exit code. Raises what the command raises."""
+    """Run one command in this process; its exit code. Raises what the command raises, KeyboardInterrupt among it."""
     given = sys.argv[1:] if argv is None else argv
     code: Any = app(args=_folder_first(given), standalone_mode=False)
+    if code == _INTERRUPTED:  # what typer makes of Ctrl-C
+        raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
 
 
@@ -131,12 +142,18 @@ def _folder_first(argv: list[str]) -> list[str]:
 
 def main(argv: list[str] | None = None) -> None:
     """Entry point of the program ``penmark``."""
+    with legibly():
+        _main(argv)
+
+
+def _main(argv: list[str] | None) -> None:
     code = 0
     try:
         code = invoke(argv)
     except (typer.Abort, KeyboardInterrupt):
-        print("stopped", file=sys.stderr)
-        sys.exit(130)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second one ends it at once, and without a traceback
+        print(f"stopped; {_stopped(sys.argv[1:] if argv is None else argv)}", file=sys.stderr)
+        sys.exit(_INTERRUPTED)
     except MISUSED as error:
         error.show()
         sys.exit(2)
@@ -152,11 +169,17 @@ def main(argv: list[str] | None = None) -> None:
     sys.exit(code)
 
 
+def _stopped(argv: list[str]) -> str:
+    """What is true after the command was stopped: every file is written whole or not at all."""
+    verb = next((word for word in argv if word in VERBS), "status")
+    return STOPPED.get(verb, "no file is half written, and `penmark status` says where the study stands")
+
+
 def _unexpected(error: Exception) -> None:
     if os.environ.get("PENMARK_TRACEBACK"):
         raise error
     print(
-        f"penmark: this should not happen ({type(error).__name__}: {error})\n"
+        f"penmark: this should not happen ({type(error).__name__}: {legible(str(error))})\n"
         "    Please report it with what you ran; PENMARK_TRACEBACK=1 shows where it was.",
         file=sys.stderr,
     )

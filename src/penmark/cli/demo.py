@@ -6,9 +6,12 @@ rehearses a run that costs money, against servers on this machine that answer as
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +22,11 @@ from penmark.cli import invoke
 from penmark.demo import rehearsal
 from penmark.demo.authority import local_authority
 from penmark.errors import PenmarkError, UsageError
+
+UNFINISHED = "unfinished.lock"
+"""Lies in the folder until the demonstration has come to its end."""
+_PARTS = ("authority", "study", "material", "bundle", "bundle.tar", ".bundle.tmp", ".bundle.tar.tmp")
+_ELSEWHERE = "Name a new folder with --out (`make demo DEMO=FOLDER`), or move that one away."
 
 
 def run(
@@ -31,15 +39,30 @@ def run(
 ) -> int:
     said = sys.stderr if as_json else sys.stdout
     print(demo.SAID_FIRST, file=said, flush=True)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(
-            "is there already",
-            place=str(out),
-            remedy="Name a new folder with --out (`make demo DEMO=FOLDER`), or move that one away.",
-        )
-    out = out.resolve()
-    if vendors:
-        return _rehearse(out, as_json)
+    with _fresh(out):
+        return _rehearse(out.resolve(), as_json) if vendors else _demonstrate(out.resolve(), as_json)
+
+
+@contextlib.contextmanager
+def _fresh(out: Path) -> Iterator[None]:
+    """The folder of a demonstration, empty. One that did not come to its end is begun anew: the same command does that,
+    after whatever stopped it. Raises UsageError for a folder that holds anything else."""
+    mark = out / UNFINISHED
+    if out.exists() and not mark.is_file() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError("is there already", place=str(out), remedy=_ELSEWHERE)
+    with study.locked(mark, "`penmark demo`"):
+        there = sorted(path.name for path in out.iterdir() if path != mark)
+        if others := [name for name in there if name not in _PARTS]:
+            fact = f"holds a demonstration that did not come to its end, and {', '.join(others[:3])}"
+            raise UsageError(fact, place=str(out), remedy=_ELSEWHERE)
+        for name in there:
+            shutil.rmtree(out / name) if (out / name).is_dir() else (out / name).unlink()
+        yield
+        mark.unlink()
+
+
+def _demonstrate(out: Path, as_json: bool) -> int:
+    said = sys.stderr if as_json else sys.stdout
     with local_authority(out / "authority", "demo") as authority:
         _study(out, authority.url)
     print("\nTable 1 (of a demonstration: it measures nothing)\n", file=said)
@@ -162,7 +185,8 @@ def _call(*argv: str) -> int:
 
 
 def shown(argv: list[str]) -> None:
-    """The command as one would type it, on stderr."""
+    """The command as one would type it, on stderr, after what is still to be written to stdout."""
+    sys.stdout.flush()
     print(
         "$ "
         + " ".join(a if a.replace("/", "").replace("-", "").replace(".", "").isalnum() else f"'{a}'" for a in argv),

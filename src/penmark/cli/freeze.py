@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
-from penmark import canon, manifest, protocol, screening, sealing, study, tokens
+from penmark import canon, manifest, protocol, screening, sealing, seals, study, tokens
 from penmark.cli.screen import demonstrated, keep, progress, told
 from penmark.collecting import locked
 from penmark.errors import PenmarkError, UsageError, counted
@@ -27,6 +26,7 @@ from penmark.manifest import Manifest
 from penmark.records import Announcement
 from penmark.sealing import Sealed
 from penmark.study import Edition, Study
+from penmark.verify.stamps import CLOCK
 
 
 def run(
@@ -39,7 +39,7 @@ def run(
     place = study.find(Path(ctx.obj))
     edition = place.edition()
     manifest.ready(edition)
-    told_public = _announcement(announced, capture, captured_at)
+    told_public = _announcement(edition, announced, capture, captured_at)
     with locked(place, "`penmark freeze`"):
         frozen, sealed = _freeze(place, edition, told_public)
     for warning in sealed.warnings:
@@ -71,7 +71,8 @@ def _freeze(place: Study, edition: Edition, announced: Announcement | None) -> t
         raise PenmarkError(
             f"{counted(len(errors), 'error')} {'stops' if len(errors) == 1 else 'stop'} the freeze",
             place=str(edition.screening),
-            remedy="Mend what is told above with `penmark collect`, and freeze again; `penmark screen` tells everything.",
+            remedy="Mend what is told above with `penmark collect`, and freeze again; `penmark screen` tells everything. "
+            "Where the promise asks for what you do not have, promise anew: another study, in another folder.",
         )
     frozen = manifest.freeze(place, edition, promised)
     sealed = sealing.seal(
@@ -86,7 +87,9 @@ def _freeze(place: Study, edition: Edition, announced: Announcement | None) -> t
     return frozen, sealed
 
 
-def _announcement(url: str | None, capture: str | None, captured_at: str | None) -> Announcement | None:
+def _announcement(
+    edition: Edition, url: str | None, capture: str | None, captured_at: str | None
+) -> Announcement | None:
     given = {"--announced": url, "--capture": capture, "--captured-at": captured_at}
     missing = [name for name, value in given.items() if value is None]
     if len(missing) == len(given):
@@ -98,12 +101,19 @@ def _announcement(url: str | None, capture: str | None, captured_at: str | None)
         )
     try:
         found = Announcement(url=url, capture=capture, captured_at=captured_at)
-    except ValidationError:
+        at = tokens.moment(captured_at)
+    except ValueError:  # of the record, or of the calendar
         raise UsageError(
             f"--captured-at {captured_at} is not a time in UTC", remedy="Write it like 2026-12-01T09:00:00Z."
         ) from None
-    if tokens.moment(captured_at) > tokens.moment(tokens.now()):
+    if at > tokens.moment(tokens.now()):
         raise UsageError(
             f"--captured-at {captured_at} lies in the future", remedy="Give the time that the archive shows."
+        )
+    made = seals.read(edition, "promise").sealed_at
+    if at + CLOCK < tokens.moment(made):  # nobody could mend it once it is sealed
+        raise UsageError(
+            f"--captured-at {captured_at} lies before the promise, {made}: what was captured is not what was promised",
+            remedy="Have the promised protocol captured, and give that time.",
         )
     return found

@@ -173,6 +173,7 @@ def _plan(base: Ground, given: Options, as_json: bool) -> int:
             print(json.dumps({"event": "planned", **row._asdict(), "cost": cost}, ensure_ascii=False))
             continue
         cost = "price not known" if row.cost is None else f"about {row.cost:.2f} {row.currency}"
+        cost = "costs nothing: it runs on this machine" if row.local else cost
         tokens = f"about {row.tokens_read:,} tokens to read and {row.tokens_written:,} to write"
         print(f"{row.provider} {row.model}: {row.texts} texts of {row.words:,} words in all ({tokens}; {cost})")
     if not as_json:

@@ -17,9 +17,11 @@ from typing import Annotated
 import typer
 
 from penmark import sealing, study
+from penmark.errors import legible
 from penmark.publish import publish, said
 from penmark.publish.extract import extract
 from penmark.report import check_current
+from penmark.telling import again
 
 
 def run(
@@ -46,8 +48,7 @@ def run(
         _extract(folder, detector, out or folder.with_name(f"{folder.name}-{detector}"), as_json)
         return 0
     if chosen.seal("evidence").exists():
-        sealing.unchanged(chosen)  # a page of tables that are not the sealed ones is not worth a look
-        check_current(chosen)
+        _look(chosen)
     made = publish(place, chosen, out or place.bundles / chosen.tag, tar=tar, despite_failures=despite)
     counted = {state: sum(c.state == state for c in made.checks) for state in ("ok", "failed", "not checked")}
     if as_json:
@@ -72,6 +73,18 @@ def run(
     print(f"SHA256SUMS has the digest {made.sums_sha256}: print it where you announce the bundle.")
     print(f"Next: penmark verify {made.folder}", file=sys.stderr)
     return int(counted["failed"] > 0)
+
+
+def _look(chosen: study.Edition) -> None:
+    """Before anything is made: whether tables and page are those that are to be published, and by whom they are."""
+    sealing.unchanged(chosen)  # a page of tables that are not the sealed ones is not worth a look
+    check_current(chosen)
+    if (release := again.sealed_by(chosen)) != again.OURS:
+        print(
+            f"warning: {legible(release)} sealed this edition's evidence; whoever verifies the bundle with it makes page and "
+            "words again, and is told where these are others. Publish with that release.",
+            file=sys.stderr,
+        )
 
 
 def _extract(bundle: Path, detector: str, out: Path, as_json: bool) -> None:

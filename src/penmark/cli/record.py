@@ -1,10 +1,11 @@
 """Import answers that exist elsewhere: typed from a screen, or kept by somebody in the past.
 
-FILE is CSV, JSON (a list of objects) or JSON Lines. The sealed card says where score and verdict stand in a row, and the
-row is kept as evidence, with every digit as it is. A table of typed readings has the columns document (or number, from a
-work sheet), displayed, date, version and operator; map other names. All rows of a file are imported, or none. An answer
-that is older than the promise, or has no date, makes the edition retrospective; that, a typed display that comes to no
-call, and answers for a detector that is asked by a program are refused unless an option says that they are meant.
+FILE is CSV (with commas or semicolons), JSON (a list of objects) or JSON Lines. The sealed card says where score and
+verdict stand in a row, and the row is kept as evidence, with every digit as it is. A table of typed readings has the
+columns document (or number, from a work sheet), displayed, date, version and operator; map other names. All rows of a
+file are imported, or none. An answer that is older than the promise, or has no date, makes the edition retrospective;
+that, a typed display that comes to no call, and answers for a detector that is asked by a program are refused unless an
+option says that they are meant.
 
 For people who read a screen, --sheets DIR writes work sheets: blind numbers in the sealed order, the texts as .txt and
 .docx, and a table to fill in. Where a second person typed the same screens (--second), every difference is listed, and
@@ -105,8 +106,10 @@ def _check(files: list[Path], sheet: Path | None, typed: tuple[Path | None, ...]
 
 
 def _recorded(place: Study, edition: Edition, done: Recorded, source: str, as_json: bool) -> None:
-    """Write down what went otherwise than promised, and tell what was recorded."""
-    told = [f"recorded from {source}: {note}" for note in done.notes] + [f"typed twice: {one}" for one in done.settled]
+    """Write down what went otherwise than promised, and tell what was recorded. A remark on an answer is in its reading: no
+    promise says how a vendor quotes a text."""
+    told = [f"recorded from {source}: {what}" for what in done.otherwise]
+    told += [f"typed twice: {one}" for one in done.settled]
     for what in told:
         amendments.deviation(edition, what, done.detector, now=reading.now())
     if told:
@@ -179,5 +182,7 @@ def _show(done: Recorded, source: str, as_json: bool) -> None:
         print(f"  {done.blank} rows are not filled in yet; record them when they are.")
     if done.screenshots:
         print(f"  {done.screenshots} screenshots are kept in screenshots/ of the edition, and not published.")
-    for note in (*done.notes, *done.settled):
-        print(f"  {note} (written to deviations.jsonl)")
+    for note in done.notes:
+        print(f"  {note} (each such reading has a remark)")
+    for what in (*done.otherwise, *done.settled):
+        print(f"  {what} (written to deviations.jsonl)")

@@ -1,7 +1,9 @@
 """Make tables and page, and seal the evidence, which closes the scan.
 
-With `--boundary DETECTOR=VALUE` the tables are made again at another boundary, in a folder of their own; every table
-says so, and nothing is sealed.
+With `--boundary DETECTOR=VALUE` tables and page are made again at another boundary, in a folder of their own; each says
+so, and nothing is sealed. Anyone may ask that of a published bundle, which is verified first and left as it is:
+
+  penmark -C BUNDLE report --boundary zippy=0.1
 """
 
 from __future__ import annotations
@@ -21,28 +23,29 @@ import typer
 from penmark import cards, protocol, scoring, sealing, study, tables, tokens
 from penmark.errors import PenmarkError, UsageError, counted
 from penmark.report import page
+from penmark.telling.again import check
 
 
 def run(
     ctx: typer.Context,
     close: Annotated[bool, typer.Option("--close", help="Close the edition although pairs were not asked.")] = False,
     boundary: Annotated[
-        list[str] | None, typer.Option("--boundary", metavar="DETECTOR=VALUE", help="What if this were the boundary?")
+        list[str] | None,
+        typer.Option("--boundary", metavar="DETECTOR=VALUE", help="What if this were the boundary? May be repeated."),
     ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Where that is written (a new folder).")] = None,
     edition: Annotated[str | None, typer.Option("--edition", help="Which edition; the newest otherwise.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
-    place = study.find(Path(ctx.obj))
-    chosen = place.edition(edition)
     if boundary:
-        _check_frozen(chosen)
-        folder = _what_if(chosen, boundary)
-        print(
-            json.dumps({"folder": str(folder)})
-            if as_json
-            else f"{folder}: the tables at another boundary; each says so"
-        )
+        values = _values(boundary)
+        folder = _what_if(*_whose(Path(ctx.obj), edition, values, out), values)
+        told = f"{folder}: tables and page at another boundary than the promised one; each says so"
+        print(json.dumps({"folder": str(folder)}) if as_json else told)
         return 0
+    if out is not None:
+        raise UsageError("--out without --boundary", remedy="The tables of the edition itself have their own place.")
+    chosen = study.find(Path(ctx.obj)).edition(edition)
     with _alone(chosen):
         return _report(chosen, close, as_json)
 
@@ -145,32 +148,54 @@ def _seal(edition: study.Edition, scored: scoring.Scored, made: dict[str, bytes]
         print(f"warning: {warning}", file=sys.stderr)
 
 
-def _what_if(edition: study.Edition, given: list[str]) -> Path:
+def _values(given: list[str]) -> dict[str, str]:
+    """The boundary that is asked about, by detector. Raises UsageError for what is no pair, or a detector twice."""
     values: dict[str, str] = {}
     for each in given:
         name, _, value = each.partition("=")
-        if value == "" or name in values:
+        if name == "" or value == "" or name in values:
             raise UsageError(f"--boundary {each}", remedy="Write --boundary DETECTOR=VALUE, once for each detector.")
         values[name] = value
+    return dict(sorted(values.items()))
+
+
+def _whose(folder: Path, tag: str | None, values: dict[str, str], out: Path | None) -> tuple[study.Edition, Path]:
+    """The edition, or the bundle, that the question is about, and the folder for the answer: never in a bundle.
+
+    Raises UsageError for a folder that is taken, PenmarkError for a bundle that fails its checks.
+    """
+    name = "_".join(f"{detector}-{value}" for detector, value in values.items())
+    if study.is_bundle(folder):
+        chosen, usual = study.Edition(folder), folder.resolve()
+        place = usual.with_name(f"{usual.name}-what-if") / name if out is None else out
+        if place.resolve().is_relative_to(usual):
+            remedy = "Name a folder beside it with --out: a file more in a bundle, and its sums fail."
+            raise UsageError("lies inside the bundle", place=str(place), remedy=remedy)
+        if failed := sum(c.state == "failed" for c in check(folder, tokens.Trust.load([]))):
+            remedy = f"`penmark verify {folder}` says which; numbers that come from it would show nothing."
+            raise PenmarkError(
+                f"fails its verification ({counted(failed, 'finding')})", place=str(folder), remedy=remedy
+            )
+    else:
+        chosen = study.find(folder).edition(tag)
+        _check_frozen(chosen)
+        place = chosen.root / "what-if" / name if out is None else out
+    if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError("is there already", place=str(out), remedy="Name a new folder with --out.")
+    return chosen, place
+
+
+def _what_if(edition: study.Edition, folder: Path, values: dict[str, str]) -> Path:
     scored = scoring.score(edition, boundaries=values)
-    told = (
-        "recomputed at "
-        + ", ".join(f"{name} {value}" for name, value in sorted(values.items()))
-        + "; not the promised boundary"
-    )
-    folder = edition.root / "what-if" / "_".join(f"{name}-{value}" for name, value in sorted(values.items()))
+    several = ", ".join(f"{name} {value}" for name, value in values.items())
+    told = f"recomputed at {several}; not the promised boundary"
     made = tables.of(scored, _departures(edition))
     _write(folder, {path: _said(data, told) for path, data in made.items()})
-    study.write(folder / "report" / "index.html", page(edition, made, recomputed=sorted(values)))
+    study.write(folder / "report" / "index.html", page(edition, made, recomputed=list(values)))
     return folder
 
 
 def _said(table: bytes, told: str) -> bytes:
     """The table with one more column that says, in each row, what was recomputed."""
     header, *rows = csv.reader(io.StringIO(table.decode("utf-8"), newline=""))
-    return study.csv_bytes([*header, "what_if"], [[*(_exact(cell) for cell in row), told] for row in rows])
-
-
-def _exact(cell: str) -> str:
-    """A cell as it was before it was guarded against spreadsheets."""
-    return cell[1:] if len(cell) > 1 and cell[0] == "'" and cell[1] in "=+-@\t\r\n" else cell
+    return study.csv_bytes([*header, "what_if"], [[*map(study.exact, row), told] for row in rows])

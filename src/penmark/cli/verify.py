@@ -12,9 +12,10 @@ from typing import Annotated
 
 import typer
 
-from penmark import tokens
+from penmark import study, tokens
 from penmark.records import Check
-from penmark.verify import check, whereabouts
+from penmark.telling.again import check
+from penmark.verify import whereabouts
 
 _MARK = {"ok": "ok", "failed": "FAILED", "not checked": "not checked", "not applicable": "not applicable"}
 
@@ -28,11 +29,12 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print every finding as JSON.")] = False,
 ) -> int:
     folder = Path(ctx.obj) / (bundle if bundle is not None else Path())
+    study.refuse_extract(folder)
     whereabouts.refuse(folder)
     found = check(folder, tokens.Trust.load(trust or []))
     ok = all(c.state != "failed" for c in found)
     if as_json:
-        print(json.dumps({"ok": ok, "checks": [c.model_dump() for c in found]}, ensure_ascii=False, indent=1))
+        print(json.dumps({"ok": ok, "checks": [c.model_dump() for c in found]}, indent=1))
     else:
         for line in told(found):
             print(line)

@@ -14,7 +14,7 @@ from penmark import canon, provenance, study
 from penmark.errors import Fault, FaultsError, PenmarkError
 from penmark.plugins import Draft
 from penmark.records import Arm, Document, Provenance, SentenceLink, Sentences, Session
-from penmark.text import edit_distance, sentences, word_list, words
+from penmark.text import MOST_EDITED, edit_distance, sentences, word_list, words
 
 DECLINED = "the author declined publication"
 """Why the text of an attested document without consent to publish is withheld."""
@@ -91,6 +91,8 @@ def _text(raw: bytes, place: str, what: str) -> str:
             place=place,
             remedy="Something was lost in a conversion, from PDF say: take the text from a better copy.",
         )
+    if canon.piled(text):
+        raise PenmarkError(f"the {what} {canon.PILED}", place=place, remedy=canon.UNPILE)
     return text
 
 
@@ -101,6 +103,12 @@ def _measure(draft: Draft, text: str, row: dict[str, str]) -> None:
             "an edited text without its draft", place=draft.place, remedy="Give it in a column `draft` or `draft_file`."
         )
     before, after = word_list(_text(draft.draft, draft.place, "draft")), word_list(text)
+    if (most := max(len(before), len(after))) > MOST_EDITED:
+        raise PenmarkError(
+            f"{most} words; what was edited, and what became of it, have at most {MOST_EDITED}",
+            place=draft.place,
+            remedy="Take a part of the text, and the part of the draft that it came from.",
+        )
     measured = {
         "draft_sha256": canon.sha256(draft.draft),
         "words_changed": str(edit_distance(before, after)),

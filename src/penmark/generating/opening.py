@@ -182,6 +182,15 @@ def generator(model: Model, temperature: str) -> Generator:
         raise PenmarkError(fact, place=model.model, remedy="Tell whoever wrote it.") from None
 
 
+def here(model: Model) -> bool:
+    """Whether a model's generator says, before it is made and without a key, that it runs on this machine."""
+    name = rules.plugin(model)
+    if name not in plugins.names(plugins.GENERATORS):
+        return False
+    says = getattr(plugins.generator(name), "here", None)
+    return says is not None and bool(says(rules.options(model, "not sent")))
+
+
 def priced(models: Iterable[Model], given: Mapping[str, TokenPrice]) -> dict[Key, TokenPrice]:
     """The price of each model that has one. Raises UsageError for a price of a model that there is not."""
     every = list(models)

@@ -18,8 +18,8 @@ from penmark.records import TokenPrice
 
 
 class Planned(NamedTuple):
-    """What one model is still to be asked for. ``cost``: None where no price is known; texts in place of rejected ones
-    come on top of it."""
+    """What one model is still to be asked for. ``local``: it runs on this machine, and costs nothing. ``cost``: None where
+    no price is known; texts in place of rejected ones come on top of it."""
 
     provider: str
     model: str
@@ -29,6 +29,7 @@ class Planned(NamedTuple):
     tokens_written: int
     cost: Decimal | None
     currency: str | None
+    local: bool
 
 
 def plan(base: Ground, prices: Mapping[str, TokenPrice] | None = None) -> list[Planned]:
@@ -48,8 +49,8 @@ def plan(base: Ground, prices: Mapping[str, TokenPrice] | None = None) -> list[P
             prompt = filled(spot.style.prompt, base.grid.topics[lender.id], lender.words)
             more = expected(len(prompt), lender.words)
             texts, words, read, written = texts + 1, words + lender.words, read + more[0], written + more[1]
-        price = known.get(key(model))
-        amount = None if price is None else cost(price, read, written)
-        currency = None if price is None else price.currency
-        made.append(Planned(model.provider, model.model, texts, words, read, written, amount, currency))
+        price, local = known.get(key(model)), opening.here(model)
+        amount = Decimal(0) if local else None if price is None else cost(price, read, written)
+        currency = None if local or price is None else price.currency
+        made.append(Planned(model.provider, model.model, texts, words, read, written, amount, currency, local))
     return made

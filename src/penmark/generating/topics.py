@@ -98,7 +98,7 @@ def from_table(path: Path, lenders: Iterable[Lender]) -> dict[str, Topic]:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise PenmarkError("is not UTF-8", place=str(path), remedy="Save it as CSV UTF-8.") from None
-    reader = csv.DictReader(text.splitlines(keepends=True), strict=True)
+    reader = csv.DictReader(text.splitlines(keepends=True), delimiter=study.delimiter(text), strict=True)
     faults: list[Fault] = []
     found: dict[str, Topic] = {}
     try:

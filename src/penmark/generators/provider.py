@@ -87,6 +87,12 @@ class Provider:
         timeout = _seconds(options.get("timeout"))
         self._wire = Wire(self._hiding, timeout=timeout, connections=1, this_machine=self.local)
 
+    @classmethod
+    def here(cls, options: Mapping[str, str]) -> bool:
+        """Whether the server is on this machine; needs no key. Raises UsageError for an address to which none should go."""
+        url = options.get("base_url", cls.base_url)
+        return url != "" and _local(url)
+
     def _named(self, given: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
         sent = dict(self.required)
         for name, value in given.items():

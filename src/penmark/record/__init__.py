@@ -23,7 +23,7 @@ from penmark.reading import OTHER_TEXT, Asked, Judged
 from penmark.record import admitting, keeping, pictures, twice
 from penmark.record import mapping as mappings
 from penmark.record import rows as files
-from penmark.record.admitting import Made
+from penmark.record.admitting import Again, Made
 from penmark.record.mapping import POSITION, Mapping
 from penmark.record.numbers import Numbers
 from penmark.record.pictures import Picture
@@ -38,9 +38,10 @@ MAX_FAULTS = 100
 class Recorded(NamedTuple):
     """What was imported. ``states``: how many readings in which state, declined ones with their reason.
 
-    ``undated``: how many have no date. ``notes``: what the answers show of the texts that were scanned. ``heads``: the
-    journal as it stands, by its path in the edition. The others are as in ``twice.Merged``, ``settled`` with the
-    documents' ids; ``screenshots``: how many pictures were kept.
+    ``undated``: how many have no date. ``notes``: the remarks on the answers, counted: what they show of the texts that
+    were scanned. ``heads``: the journal as it stands, by its path in the edition. ``otherwise``: what went otherwise than
+    promised. The others are as in ``twice.Merged``, ``settled`` with the documents' ids; ``screenshots``: how many pictures
+    were kept.
     """
 
     detector: str
@@ -49,6 +50,7 @@ class Recorded(NamedTuple):
     undated: int
     notes: list[str]
     heads: dict[str, Head]
+    otherwise: tuple[str, ...] = ()
     blank: int = 0
     once: int = 0
     one_hand: int = 0
@@ -112,7 +114,7 @@ def record(place: Study, edition: Edition, path: Path, wanted: Import) -> Record
         heads = keeping.write(ground, wanted.detector, lines, kept, why)
     done = _told(wanted.detector, lines, heads, typed)
     outside = _outside(ground, lines) if typed is not None else None
-    return done if outside is None else done._replace(notes=[*done.notes, outside])
+    return done if outside is None else done._replace(otherwise=(outside,))
 
 
 def _admitted(ground: Ground, wanted: Import, made: Sequence[Made]) -> None:
@@ -248,6 +250,7 @@ class _Maker:
     def make(self, rows: list[Row]) -> list[_Made]:
         made: list[_Made] = []
         faults: list[Fault] = []
+        again: list[Again] = []
         seen: dict[int, str] = {}
         for row, position in zip(rows, self._positions(rows), strict=True):
             try:
@@ -258,11 +261,12 @@ class _Maker:
                     raise _at(row, f"is the second row about {shown}; the first is {seen[at]}")
                 seen[at] = row.place
                 if (before := self._taken.get(name)) is not None:
-                    raise _at(row, f"{shown} {before}", "A pair has one final reading; leave the row out.")
-                made.append(self._reading(row, at))
+                    again.append(Again(row.place, shown, before))
+                else:
+                    made.append(self._reading(row, at, shown))
             except PenmarkError as error:
                 faults += [f._replace(place=f.place or row.place) for f in error.faults]
-        _refuse(faults)
+        _refuse([*faults, *admitting.recorded(again, len(rows))])
         return made
 
     def _positions(self, rows: list[Row]) -> Iterator[int | None]:
@@ -299,7 +303,7 @@ class _Maker:
         found = None if pointer is None else mappings.field_of(row.body, pointer)
         return None if found is None or found.strip() == "" else found
 
-    def _reading(self, row: Row, position: int) -> _Made:
+    def _reading(self, row: Row, position: int, shown: str) -> _Made:
         given, text = self._field(row, self._mapping.date), self._texts.text(position)
         got_at = None if given is None else mappings.moment(given)
         read_by = self._field(row, self._mapping.read_by) or self._wanted.by
@@ -308,6 +312,8 @@ class _Maker:
             raise _at(row, twice.NOBODY, twice.NAME_THEM)
         judged, whole = self._typed(row, text) if typed else (reading.judge(self._card, row.body, text), True)
         name = self._documents.ids[position]
+        if typed and self._numbers is None:
+            whole = whole and self._says(row, {"/document": name, "/date": given, "/operator": read_by})
         kept = None
         if whole:
             if not self._documents.attested[position]:
@@ -324,7 +330,7 @@ class _Maker:
         )
         sha256 = None if kept is None else kept.sha256
         line = reading.line(asked, judged, at=reading.now(), got_at=got_at, evidence_sha256=sha256)
-        return _Made(Made(row.place, line, given), kept)
+        return _Made(Made(row.place, shown, line, given), kept)
 
     def _typed(self, row: Row, text: str) -> tuple[Judged, bool]:
         """The reading that the copied display makes; and True where the row can be kept as its evidence: where the
@@ -342,6 +348,10 @@ class _Maker:
         return judged, reading.judge(self._card, row.body, text)._replace(found=found) == judged and (
             cards.extract(self._card, row.body)._replace(text=None) == found
         )
+
+    def _says(self, row: Row, reading: dict[str, str | None]) -> bool:
+        """Whether what has the names of a table of typed readings says what the reading says: then a row can be evidence."""
+        return all((cell := self._field(row, at)) is None or cell == said for at, said in reading.items())
 
 
 def _at(row: Row, fact: str, remedy: str | None = None) -> PenmarkError:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from penmark import cards, journal, seals, text, tokens
-from penmark.errors import Fault, UsageError
+from penmark.errors import ALIKE, Fault, UsageError
 from penmark.frozen import Ground
 from penmark.records import Card, Rule
 
@@ -22,11 +22,21 @@ _SHOWN = 80
 
 
 class Made(NamedTuple):
-    """A reading that could be written. ``place``: of its row. ``line``: of the journal. ``date``: as the row has it."""
+    """A reading that could be written. ``place``: of its row. ``shown``: what the row calls its document, by id or number.
+    ``line``: of the journal. ``date``: as the row has it."""
 
     place: str
+    shown: str
     line: dict[str, Any]
     date: str | None
+
+
+class Again(NamedTuple):
+    """A row about a document that can have no further reading. ``shown``: as of ``Made``. ``why``: after its name."""
+
+    place: str
+    shown: str
+    why: str
 
 
 def asked_of_people(ground: Ground, detector: str) -> None:
@@ -74,20 +84,51 @@ def timed(ground: Ground, made: Sequence[Made]) -> Iterator[Fault]:
 
 
 def called(card: Card, rule: Rule, made: Sequence[Made]) -> Iterator[Fault]:
-    """Every typed display that comes to no call under the rule in force, with the reason."""
+    """Every typed display that comes to no call under the rule in force, with the reason; many of one reason together."""
+    found: list[tuple[Made, str]] = []
     for one in made:
         line = one.line
-        if line["origin"] != "typed" or line["state"] != "answered":
-            continue
-        why = cards.call(card, rule, line["score"], line["label"]).reason
-        if why is not None:
-            shown = text.fold(line["displayed"])
-            shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
-            yield Fault(
-                one.place,
-                f"{line['document']} shows {shown!r}, which comes to no call: {why}",
-                "Look at the screen again and correct the row. If it really showed this: --as-displayed.",
-            )
+        if line["origin"] == "typed" and line["state"] == "answered":
+            why = cards.call(card, rule, line["score"], line["label"]).reason
+            found += [(one, why)] if why is not None else []
+    kinds: dict[str, list[Made]] = {}
+    for one, why in found:
+        kinds.setdefault(why.partition(":")[0], []).append(one)
+    for one, why in found:
+        kind, _, _ = why.partition(":")
+        several = kinds[kind]
+        if len(several) < ALIKE:
+            fact = f"{one.shown} shows {_displayed(one)}, which comes to no call: {why}"
+            yield Fault(one.place, fact, f"Look at the screen again and correct the row. {_AS_DISPLAYED}")
+        elif one is several[0]:
+            named = _named([f"{each.shown} shows {_displayed(each)}" for each in several])
+            fact = f"{len(several)} displays come to no call, {kind}: {named}"
+            yield Fault(_places(several), fact, f"Look at the screens again and correct the rows. {_AS_DISPLAYED}")
+
+
+def recorded(again: Sequence[Again], rows: int) -> Iterator[Fault]:
+    """Rows about documents that can have no further reading, many of one reason together. ``rows``: all of the file."""
+    kinds: dict[str, list[Again]] = {}
+    for one in again:
+        kinds.setdefault(one.why, []).append(one)
+    for why, several in kinds.items():
+        if len(several) == rows > 1:
+            file = several[0].place.rpartition(":")[0]
+            yield Fault(file, f"each of the {rows} documents in it {why}", "Nothing in it is left to record.")
+        elif len(several) < ALIKE:
+            for one in several:
+                yield Fault(one.place, f"{one.shown} {why}", "A pair has one final reading; leave the row out.")
+        else:
+            fact = f"each of these {len(several)} documents {why}: {_named([one.shown for one in several])}"
+            yield Fault(_places(several), fact, "A pair has one final reading; leave the rows out.")
+
+
+_AS_DISPLAYED = "If it really showed this: --as-displayed."
+
+
+def _displayed(one: Made) -> str:
+    shown = text.fold(one.line["displayed"])
+    return repr(shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…")
 
 
 def _is_day(one: Made, day: str) -> bool:
@@ -109,7 +150,12 @@ def _retrospective(ground: Ground, sealed_at: str) -> bool:
     return False
 
 
-def _places(made: Sequence[Made]) -> str:
+def _named(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_NAMED])
+    return shown if len(names) <= _NAMED else f"{shown} and {len(names) - _NAMED} more"
+
+
+def _places(made: Sequence[Made | Again]) -> str:
     first, *others = [one.place for one in made[:_NAMED]]
     named = ", ".join([first, *(place.rpartition(":")[2] for place in others)])
     return named if len(made) <= _NAMED else f"{named} and {len(made) - _NAMED} more rows"

@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from penmark import cards, handwritten
-from penmark.errors import PenmarkError, UsageError, did_you_mean
+from penmark.errors import PenmarkError, UsageError, did_you_mean, visible
 from penmark.records import Answer, Card, Pointer, Record
 
 POSITION = "position"
@@ -115,16 +115,17 @@ def check(mapping: Mapping, first: bytes, card: Card) -> None:
     """Raises UsageError where nothing could be read of a row like the ``first``: neither whose it is, nor an answer."""
     value = json.loads(first)
     names = list(value) if isinstance(value, dict) else []
-    remedy = f"Map it: --map {{0}}=COLUMN. The columns: {', '.join(names)}."
+    there = f"The columns: {', '.join(map(visible, names))}."
     pointers = (card.answer.displayed, card.answer.score, card.answer.label)
     if mapping.displayed is None and all(pointer is None for pointer in pointers):
         fact = f"there is no column displayed{did_you_mean('displayed', names)}"
         fact += f", and the card {card.name} does not say where else an answer is"
-        raise UsageError(fact, remedy=remedy.format("displayed"))
+        raise UsageError(fact, remedy=f"Map it: --map displayed=COLUMN. {there}")
     held = mapping.document
     if mapping.number is None and held == "/document" and names and "document" not in names:
         raise UsageError(
-            f"there is no column document{did_you_mean('document', names)}", remedy=remedy.format("document")
+            f"there is no column document{did_you_mean('document', names)}",
+            remedy=f"Map it: --map document=COLUMN. {there}",
         )
 
 

@@ -1,4 +1,5 @@
-"""The rows of a file of answers: CSV, JSON (a list), or JSON Lines; each with its exact characters.
+"""The rows of a file of answers: CSV (with commas or semicolons), JSON (a list), or JSON Lines; each with its exact
+characters.
 
 *Reads* one file. *Writes* nothing. *Never* parses a number: what stands in the file is what is kept.
 """
@@ -136,7 +137,8 @@ def _past_white(text: str, at: int) -> int:
 def _csv(place: str, text: str) -> Iterator[Row | Fault]:
     before = csv.field_size_limit(evidence.MAX_BODY)
     try:
-        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        sign = study.delimiter(text)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True)
         header = next(reader, [])
         faults = list(_header(f"{place}:1", header))
         yield from faults
@@ -147,7 +149,8 @@ def _csv(place: str, text: str) -> Iterator[Row | Fault]:
                 continue
             if len(cells) != len(header):
                 fact = f"{len(cells)} cells, where the header has {len(header)}"
-                yield Fault(where, fact, "Quote cells that hold commas or line ends.")
+                held = "commas" if sign == "," else "semicolons"
+                yield Fault(where, fact, f"Quote cells that hold {held} or line ends.")
                 continue
             named = {name: cell if cell != "" else None for name, cell in zip(header, cells, strict=True)}
             yield Row(where, json.dumps(named, ensure_ascii=False).encode())
@@ -160,8 +163,6 @@ def _csv(place: str, text: str) -> Iterator[Row | Fault]:
 def _header(place: str, header: list[str]) -> Iterator[Fault]:
     if not header:
         yield Fault(place, "has no header", "The first line names the columns.")
-    if len(header) == 1 and ";" in header[0]:
-        yield Fault(place, "has semicolons between its cells", "Save the table as CSV with commas.")
     if len(header) > MAX_COLUMNS:
         yield Fault(place, f"{len(header)} columns; at most {MAX_COLUMNS} are read")
     for name in sorted({name for name in header if header.count(name) > 1})[:20]:

@@ -176,6 +176,8 @@ In sheet.csv write, for each number:
   date       when you read it, in UTC, with the time: 2026-11-30T14:05Z
   operator   who you are
   note       anything odd. The sheet is published: no account, no name of a third person
+Save it as CSV in UTF-8, with commas or semicolons, as your spreadsheet does it. If all columns stand in one when you open
+it, import it instead (Data, From text).
 Leave `displayed` empty where you did not get to a text. Do not ask again about a text that you have a result for.
 A page that shows an error, or no result, has shown something too: type that.
 

@@ -240,7 +240,7 @@ def _row(name: str, hands: list[Hand], settled: Settled | None, fields: Fields, 
         "displayed": one.displayed if settled is None else settled.displayed,
         "number" if fields.number is not None else "document": name,
         "read_by": "; ".join(readers),
-        "readings": [_cells(hand.row) for hand in hands],
+        "readings": [_cells(hand.row, fields) for hand in hands],
         "version": version if settled is None or settled.version is None else settled.version,
     }
     if one.text is not None:
@@ -253,6 +253,13 @@ def _row(name: str, hands: list[Hand], settled: Settled | None, fields: Fields, 
     return Row(one.row.place, json.dumps(body, ensure_ascii=False, sort_keys=True).encode())
 
 
-def _cells(row: Row) -> Any:
-    """The row as it was typed; a number of JSON as its characters."""
-    return json.loads(row.body, parse_float=str, parse_int=str, parse_constant=str)
+def _cells(row: Row, fields: Fields) -> Any:
+    """The row as it was typed; a number of JSON as its characters. Of a table with other columns those that a table of
+    typed readings has, by which a verifier reads them, and the ``row``."""
+    value = json.loads(row.body, parse_float=str, parse_int=str, parse_constant=str)
+    other = "document" if fields.number is not None else "number"
+    named = {column: getattr(fields, field) for column, field in mappings.COLUMNS.items() if column != other}
+    if all(value.get(column) is None if at is None else at == f"/{column}" for column, at in named.items()):
+        return value
+    read = {column: _cell(row, at) for column, at in named.items()}
+    return {**{column: cell for column, cell in read.items() if cell is not None}, "row": value}

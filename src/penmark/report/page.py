@@ -15,8 +15,9 @@ from typing import Any, TypeVar
 from markupsafe import Markup
 from pydantic import ValidationError
 
-from penmark import amendments, canon, display, replies, study
+from penmark import amendments, canon, display, doubts, replies, study
 from penmark.errors import PenmarkError, UsageError, installing
+from penmark.protocol import UnknownTemplate, followed
 from penmark.records import Arm, Protocol, Record, SealedCard
 from penmark.report import plots
 from penmark.report.citing import Citing, Row
@@ -57,6 +58,7 @@ def page(edition: study.Edition, tables: Mapping[str, bytes], *, recomputed: Col
         **told,
         cite=Citing(sources),
         labels=display.LABELS,
+        doubts=doubts,
         style=Markup(files("penmark.report").joinpath("style.css").read_text(encoding="utf-8")),
         why=plots.why,
         why1=plots.why_headline,
@@ -133,6 +135,7 @@ def _results(sources: display.Sources, tables: Mapping[str, bytes], recomputed: 
             if _headline(protocol, truth)
         ],
         "table2": held["T2"],
+        "volunteers": plots.volunteers(held["T2"], sliced, [a.name for a in protocol.arms if a.truth == "human"]),
         "groups": plots.groups(held["T2"], own),
         "archive_groups": any("archive" in t["group"] for _, t in held["T2"]),
         "whole": whole,
@@ -141,9 +144,18 @@ def _results(sources: display.Sources, tables: Mapping[str, bytes], recomputed: 
         "agreement": list(agreement.values()),
         "grades": {a.name: [(kind, grade) for arm, kind, grade in kinds if arm == a.name] for a in protocol.arms},
         "departures": held["DEPARTURES"],
+        "followed": _followed(protocol),
         "units": list(enumerate(sources.rows(TABLES["UNITS"]), 1)) if TABLES["UNITS"] in tables else [],
         "warnings": list(enumerate(sources.rows(TABLES["WARNINGS"]), 1)) if TABLES["WARNINGS"] in tables else None,
     }
+
+
+def _followed(protocol: Protocol) -> bool:
+    """Whether departures are known: the protocol follows no template, or one of this release."""
+    try:
+        return protocol.template is None or followed(protocol.template) is not None
+    except UnknownTemplate:
+        return False
 
 
 def _protocol(sources: display.Sources) -> Protocol:

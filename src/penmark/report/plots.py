@@ -13,6 +13,8 @@ from penmark.report.citing import Row
 
 POOLED = {"human": ("fp_rate", "fp_low", "fp_high"), "ai": ("detection_rate", "detection_low", "detection_high")}
 """The columns of Table 1 that a headline plot shows."""
+VOLUNTEERS = ("native volunteers", "non-native volunteers")
+"""The groups of Table 2 that readers ask about first: where one is not there, the page says so."""
 ONE_ARM = ("rate", "low", "high")
 _TITLES = {
     "human": ("Human texts called AI: false positives.", "All human texts of the headline arms"),
@@ -74,6 +76,21 @@ def groups(table2: list[Row], own: Collection[str]) -> list[dict[str, Any]]:
         line = _line(row, t, why(t), "archive" in t["group"], own)
         found.setdefault((t["group"], t["measure"]), []).append(line)
     return [{"first": lines[0]["row"], "lines": lines} for lines in found.values()]
+
+
+def volunteers(table2: list[Row], sliced: list[Row], human: Collection[str]) -> dict[str, Any]:
+    """Which of them Table 2 has rates of (``told``), and which it has not (``untold``).
+
+    ``sliced``: rows of rates.csv for slices; ``human``: arms of human text. ``sources``: the slices of such an arm tell
+    writers apart whom nobody but the source of a text calls native or non-native.
+    """
+    there = {t["group"] for _, t in table2}
+    kinds = {t["slice"] for _, t in sliced if t["slice_by"] == "subgroup" and t["arm"] in human}
+    return {
+        "told": [group for group in VOLUNTEERS if group in there],
+        "untold": [group for group in VOLUNTEERS if group not in there],
+        "sources": not kinds.isdisjoint(group.removesuffix(" volunteers") for group in VOLUNTEERS),
+    }
 
 
 def why(t: dict[str, str]) -> str | None:

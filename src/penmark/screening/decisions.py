@@ -28,7 +28,7 @@ def decisions(path: Path, where: Where, found: Findings) -> Iterator[Decision]:
         return
     try:
         text = study.read(path, limit=2**24).decode("utf-8-sig")
-        rows = list(csv.DictReader(io.StringIO(text, newline="")))
+        rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=study.delimiter(text)))
     except (PenmarkError, UnicodeDecodeError, csv.Error) as error:
         fact = error.faults[0].fact if isinstance(error, PenmarkError) else f"is not CSV in UTF-8 ({error})"
         found.add("invalid-decision", where, fact, _REMEDY)

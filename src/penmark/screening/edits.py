@@ -10,13 +10,16 @@ from collections.abc import Iterator
 
 from penmark.errors import ServiceError
 from penmark.screening.ledger import Edit
-from penmark.text import edit_distance, sentences, word_list
+from penmark.text import MOST_EDITED, edit_distance, sentences, word_list
 
 
 def differs(edit: Edit, draft: str, text: str) -> Iterator[tuple[str, str]]:
     """Rule and fact of each thing that the record of an edit says otherwise, or that was not looked at."""
-    before = word_list(draft)
-    measured = edit_distance(before, word_list(text)), len(before)
+    before, after = word_list(draft), word_list(text)
+    if max(len(before), len(after)) > MOST_EDITED:
+        yield "wrong-record", f"draft or text has more than {MOST_EDITED} words"
+        return
+    measured = edit_distance(before, after), len(before)
     if measured != (edit.words_changed, edit.draft_words):
         message = "{} of {} words changed is recorded; the texts give {} of {}"
         yield "wrong-record", message.format(edit.words_changed, edit.draft_words, *measured)

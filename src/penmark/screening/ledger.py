@@ -233,8 +233,10 @@ class Ledger:
     def _sizes(self, arm: Arm, count: int, cells: list[Counter[tuple[str | None, ...]]], where: Where) -> None:
         if count != arm.documents:
             message = f"{counted(count, 'document')}; the promise is {arm.documents}"
-            more = f"Add {arm.documents - count}" if count < arm.documents else f"Take {count - arm.documents} out"
-            remedy = f"{more} (`penmark collect {arm.name}`); another size is another promise: `penmark amend`."
+            more = f"Add {arm.documents - count} (`penmark collect {arm.name}`)"
+            if count > arm.documents:
+                more = f"Take {count - arm.documents} out of its source, then `penmark collect {arm.name} --anew`"
+            remedy = f"{more}; another size is another promise: `penmark amend`."
             self.found.add("unmet-quota", where, message, remedy)
         for quota, cell in zip(arm.quotas, cells, strict=True):
             names = sorted(quota.where)
@@ -246,7 +248,8 @@ class Ledger:
                 )
                 message = f"{counted(got, 'document')} with {asked}; the promise is {quota.documents}"
                 message += f" (there are: {present or 'none'})"
-                remedy = "Collect what is missing, correct the records, or take out what is too much."
+                remedy = "Collect what is missing, correct the records, or take out what is too much "
+                remedy += f"(`penmark collect {arm.name} --anew` empties the arm first)."
                 self.found.add("unmet-quota", where, message, remedy)
 
     def _units(self, arm: Arm, units: dict[str, Counter[str]], where: Where) -> None:

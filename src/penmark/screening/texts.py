@@ -127,6 +127,9 @@ class Texts:
             fact = f"its text is not UTF-8 (byte 0x{raw[error.start]:02x} at {error.start})"
             self._found.add("invalid-record", where, fact, _AGAIN)
             return
+        if canon.piled(text):
+            self._found.add("invalid-record", where, f"its text {canon.PILED}", canon.UNPILE)
+            return
         count, folded = words(text), fold(text)
         digests = _digests(raw, folded)
         if count == 0:
@@ -180,7 +183,7 @@ class Texts:
         for old in self._old():
             text = old.raw.decode("utf-8", "replace")
             folded = fold(text)
-            digests = _digests(old.raw, folded)
+            digests = _digests(old.raw, folded, old.name)
             same = self._twins.like(digests)
             if same is not None:
                 self._seen(same[1], same[0], old.name, old.hidden)
@@ -242,6 +245,10 @@ class Texts:
                 continue
             parent = self._ledger.entries[position]
             text = self._kept.get(parent.address)
+            own, other = (self._ledger.protocol.arms[entry.number].truth for entry in (child.entry, parent))
+            if own == "ai" and other != "ai":
+                message = f"the arm's truth is ai, and the parent {child.parent} is of truth {other}"
+                self._found.add("missing-provenance", child.entry.where, message, "Put it into an arm of mixed truth")
             if child.parent_sha256 is not None and not parent.attested and child.parent_sha256 != parent.address:
                 message = f"the parent {child.parent} is not the text whose digest is recorded"
                 self._found.add("contradictory-provenance", child.entry.where, message, remedy)
@@ -279,9 +286,9 @@ class Texts:
         return self._parent.get(first) == second or self._parent.get(second) == first
 
 
-def _digests(raw: bytes, folded: str) -> tuple[bytes, bytes, bytes]:
+def _digests(raw: bytes, folded: str, place: str | None = None) -> tuple[bytes, bytes, bytes]:
     """Of the raw bytes, the canonical text, and the text with white space folded."""
-    forms = (raw, canon.canonical_text(raw), folded.encode())
+    forms = (raw, canon.canonical_text(raw, place), folded.encode())
     one, other, third = (hashlib.sha256(form).digest() for form in forms)
     return one, other, third
 

@@ -26,6 +26,9 @@ class Folder:
 
     def __init__(self, options: dict[str, str]) -> None:
         self._folder = required_path(options, "folder", "the folder that holds the texts")
+        if self._folder.is_file():
+            remedy = "A table is read by `--from table`; a folder of texts is named without the file in it."
+            raise UsageError("is a file, not a folder", place=str(self._folder), remedy=remedy)
         if not self._folder.is_dir():
             raise UsageError("there is no such folder", place=str(self._folder), remedy="Correct the option `path`.")
         self._metadata = self._find(options.get("metadata"))

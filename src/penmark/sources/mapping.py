@@ -9,10 +9,11 @@ Without ``column.NAME`` a column is taken for what it is called.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from penmark.errors import Fault, UsageError, did_you_mean
+from penmark.errors import Fault, UsageError, did_you_mean, visible
 from penmark.plugins import Draft
 from penmark.records import Archive, Attested, Consent, Edited, Generated, Session, Transformed
 from penmark.sources.rows import Row, raw
@@ -46,6 +47,7 @@ class Mapping:
                     "kind, grade, evidence_date, language, …",
                 )
         self._seen: set[str] = set()
+        self._files: set[str] = set()
 
     def drafts(self, rows: Iterator[Row], folder: Path, faults: list[Fault]) -> Iterator[Draft]:
         """The drafts of the rows; text files are looked for in ``folder``. What is wrong goes to ``faults``."""
@@ -55,19 +57,24 @@ class Mapping:
             if draft is not None:
                 yield draft
         # A column that is nowhere is one fault, not one for each row that lacks it.
-        faults.extend(self._missing(str(folder)) or self._unnamed(incomplete) or incomplete)
+        faults.extend(self._missing(self._file(folder)) or self._unnamed(incomplete) or incomplete)
 
     def chosen(self, rows: Iterator[Row]) -> Iterator[tuple[Row, dict[str, str]]]:
         """The rows that are kept, with their values by NAME."""
         used = set(self.columns.values())
         for row in rows:
             self._seen.update(row.cells)
+            self._files.add(row.place.rpartition(":")[0])
             if any(row.cells.get(column, "") != value for column, value in self.where.items()):
                 continue
             values = {n: v for n, v in row.cells.items() if n not in used and n not in self.columns}
             values |= {name: row.cells[column] for name, column in self.columns.items() if column in row.cells}
             values |= {name: value for name, value in self.constants.items() if values.get(name, "") == ""}
             yield row, values
+
+    def _file(self, folder: Path) -> str:
+        """The file that the rows stand in; the folder, where it is more than one, or none."""
+        return next(iter(self._files)) if len(self._files) == 1 and "" not in self._files else str(folder)
 
     def _missing(self, place: str) -> list[Fault]:
         wanted = {f"column.{name}": column for name, column in self.columns.items() if column != ""}
@@ -76,7 +83,7 @@ class Mapping:
             Fault(
                 place,
                 f"{option}: no row has a column {column!r}{did_you_mean(column, self._seen)}",
-                f"Columns: {', '.join(sorted(self._seen))}.",
+                f"Columns: {self._columns()}.",
             )
             for option, column in wanted.items()
             if self._seen and column not in self._seen
@@ -89,10 +96,13 @@ class Mapping:
         if not absent or not incomplete:
             return []
         told = {"id": "no column `id`", "text": "neither a column `text` nor a column `file`"}
-        guessed = [f"--column {name}={_near(name, self._seen)}" for name in absent]
-        fact = f"has {' and '.join(told[name] for name in absent)}; its columns: {', '.join(sorted(self._seen))}"
+        guessed = [f"--column {shlex.quote(f'{name}={_near(name, self._seen)}')}" for name in absent]
+        fact = f"has {' and '.join(told[name] for name in absent)}; its columns: {self._columns()}"
         place = (incomplete[0].place or "").rpartition(":")[0] or incomplete[0].place
         return [Fault(place, fact, f"Say which column holds it: {' '.join(guessed)}")]
+
+    def _columns(self) -> str:
+        return ", ".join(map(visible, sorted(self._seen)))
 
     @property
     def columns_seen(self) -> tuple[str, ...]:
@@ -140,7 +150,7 @@ class Mapping:
 
 def _near(name: str, columns: set[str]) -> str:
     """The column that is called nearly so, or a word that stands for it."""
-    return next((column for column in sorted(columns) if column.casefold() == name), "COLUMN")
+    return next((column for column in sorted(columns) if column.strip().casefold() == name), "COLUMN")
 
 
 def _stale(provenance: dict[str, str], modified: str, place: str) -> Fault | None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from penmark import study
 from penmark.errors import Fault
 
 MAX_LINE = 64 * 2**20
@@ -32,7 +33,8 @@ class Row(NamedTuple):
 def rows(path: Path, faults: list[Fault], delimiter: str | None = None, lists: tuple[str, ...] = ()) -> Iterator[Row]:
     """The good rows of a file; what is wrong goes to ``faults``, with its row. Nothing is raised for a bad file.
 
-    ``lists``: columns of JSON and parquet whose lists stay JSON, to be taken apart; others are joined with ``;``.
+    ``delimiter``: of CSV; without it what its first line shows, a comma or a semicolon. ``lists``: columns of JSON and
+    parquet whose lists stay JSON, to be taken apart; others are joined with ``;``.
     """
     suffix = path.suffix.lower()
     if not path.exists():
@@ -40,9 +42,13 @@ def rows(path: Path, faults: list[Fault], delimiter: str | None = None, lists: t
             Fault(str(path), "there is no such file or folder", "Look at the name, and at the option --path.")
         )
         return
+    if path.is_dir():
+        remedy = "Name the file in it. A folder of texts is read by `--from folder`."
+        faults.append(Fault(str(path), "is a folder, not a table", remedy))
+        return
     try:
         if suffix in (".csv", ".tsv"):
-            yield from _csv(path, faults, delimiter or ("\t" if suffix == ".tsv" else ","))
+            yield from _csv(path, faults, delimiter or ("\t" if suffix == ".tsv" else None))
         elif suffix in (".jsonl", ".ndjson"):
             yield from _jsonl(path, faults, lists)
         elif suffix == ".json":
@@ -69,13 +75,15 @@ def raw(value: str) -> bytes:
 # --- CSV -----------------------------------------------------------------------------------------------------------
 
 
-def _csv(path: Path, faults: list[Fault], delimiter: str) -> Iterator[Row]:
+def _csv(path: Path, faults: list[Fault], given: str | None) -> Iterator[Row]:
     with path.open("rb") as binary:
         if binary.read(2) in (b"\xff\xfe", b"\xfe\xff"):
             faults.append(Fault(str(path), "is UTF-16", "Save it as CSV UTF-8."))
             return
     csv.field_size_limit(MAX_LINE)
     with path.open("r", encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+        delimiter = study.delimiter(file.readline(MAX_LINE)) if given is None else given
+        file.seek(0)
         seen = [""]
         reader = csv.reader(_lines(file, seen), delimiter=delimiter, strict=True)
         start = 1
@@ -90,7 +98,8 @@ def _csv(path: Path, faults: list[Fault], delimiter: str) -> Iterator[Row]:
                     continue
                 if len(cells) != len(header):
                     fact = f"has {len(cells)} cells, the header {len(header)}"
-                    faults.append(Fault(place, fact, "Quote the cells that hold a comma or a line break."))
+                    held = {",": "a comma", ";": "a semicolon"}.get(delimiter, "the delimiter")
+                    faults.append(Fault(place, fact, f"Quote the cells that hold {held} or a line break."))
                     continue
                 yield Row(place, dict(zip(header, cells, strict=True)))
         except csv.Error as error:

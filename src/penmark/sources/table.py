@@ -1,6 +1,7 @@
 """The source ``table``: texts, or names of text files, in the rows of a CSV, TSV, JSON, JSONL or parquet file.
 
-Options: ``path``; ``delimiter`` (one character, or ``tab``); the columns and constants of ``mapping``.
+Options: ``path``; ``delimiter`` (one character, or ``tab``; comma and semicolon are told apart
+without it); the columns and constants of ``mapping``.
 *Reads* that file and the text files that it names, in the folder where it lies. *Writes* nothing.
 """
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from penmark import canon
 from penmark.errors import PenmarkError
-from penmark.study.cells import cell, csv_bytes, validated
+from penmark.study.cells import cell, csv_bytes, delimiter, exact, validated
 from penmark.study.files import (
     MAX_LINE,
     begins,
@@ -29,9 +29,10 @@ from penmark.study.files import (
     write_private,
     write_records,
 )
-from penmark.study.places import Edition, Study, find, is_bundle
+from penmark.study.places import EXTRACT, Edition, Study, find, is_bundle, refuse_extract
 
 __all__ = [
+    "EXTRACT",
     "LOOSE",
     "MAX_LINE",
     "SHARD",
@@ -41,7 +42,9 @@ __all__ = [
     "blocks",
     "cell",
     "csv_bytes",
+    "delimiter",
     "disk",
+    "exact",
     "find",
     "gzipped",
     "is_bundle",
@@ -52,6 +55,7 @@ __all__ = [
     "read_json",
     "read_texts",
     "records",
+    "refuse_extract",
     "sync_folder",
     "validated",
     "write",

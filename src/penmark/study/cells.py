@@ -1,10 +1,11 @@
-"""CSV in the one form that penmark writes, and faults of records told by field.
+"""CSV in the one form that penmark writes and the two that people save, and faults of records told by field.
 
 *Reads* and *writes* nothing. *Never* lets a spreadsheet run a cell.
 """
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -13,16 +14,28 @@ from penmark.errors import Fault, FaultsError
 
 RESTORE = "What penmark wrote is not edited by hand: restore the file from where it came."
 
+_FIRST = 2**16
+"""A first line is judged by so many of its characters."""
 _DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\Z")
 
 
 def cell(value: str) -> str:
     """A CSV cell: guarded against spreadsheets that run it, then quoted where needed (docs/format.md, 1)."""
-    if value and value[0] in "=+-@\t\r\n" and not _DECIMAL.match(value):
+    if _runs(value):
         value = "'" + value
     if any(c in value for c in ',"\r\n'):
         return '"' + value.replace('"', '""') + '"'
     return value
+
+
+def exact(value: str) -> str:
+    """What a cell said before it was guarded, unless it only looks guarded: of ``'=A`` nobody can tell."""
+    return value[1:] if value[:1] == "'" and _runs(value[1:]) else value
+
+
+def _runs(value: str) -> bool:
+    """Whether a spreadsheet may take it for more than text."""
+    return value != "" and value[0] in "=+-@\t\r\n" and not _DECIMAL.match(value)
 
 
 def csv_bytes(header: Iterable[str], rows: Iterable[Iterable[str | int | None]]) -> bytes:
@@ -32,6 +45,14 @@ def csv_bytes(header: Iterable[str], rows: Iterable[Iterable[str | int | None]])
         cells = [cell("" if v is None else str(v)) for v in row]
         out.append('""' if cells == [""] else ",".join(cells))
     return ("\n".join(out) + "\n").encode()
+
+
+def delimiter(table: str) -> str:
+    """The sign between the cells of a table that somebody saved, by its first line. It is ``;`` where that line has no
+    other sign in question: spreadsheets write it so where a comma is the decimal sign. Else it is ``,``."""
+    first = re.split("[\r\n]", table[:_FIRST], maxsplit=1)[0]
+    by_comma, by_semicolon = (len(next(csv.reader([first], delimiter=sign), [])) for sign in ",;")
+    return ";" if by_comma == 1 < by_semicolon else ","
 
 
 def validated(place: str, errors: Iterable[Any], remedy: str = RESTORE) -> FaultsError:

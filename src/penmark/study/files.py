@@ -195,7 +195,7 @@ def locked(path: Path, doing: str) -> Iterator[None]:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("a+b")
+        file = path.open("a+b", buffering=0)
     except OSError as error:
         raise disk(error, path) from None
     with file:
@@ -207,10 +207,12 @@ def locked(path: Path, doing: str) -> Iterator[None]:
             raise UsageError(
                 f"in use by {holder}", place=str(path.parent), remedy="Wait until it ends, or stop that process."
             ) from None
-        file.seek(0)
-        file.truncate()
-        file.write(f"{doing} (process {os.getpid()})".encode())
-        file.flush()
+        try:
+            file.seek(0)
+            file.truncate()
+            file.write(f"{doing} (process {os.getpid()})".encode())
+        except OSError as error:
+            raise disk(error, path) from None
         yield
 
 

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from penmark.errors import UsageError
 
+EXTRACT = "SAME-AS-BUNDLE.sha256"
+"""The list in an extract about one detector: its files that are byte for byte those of the bundle."""
+
 
 @dataclass(frozen=True)
 class Edition:
@@ -192,6 +195,17 @@ def is_bundle(folder: Path) -> bool:
     return (folder / "format").is_file() and (folder / "SHA256SUMS").is_file()
 
 
+def refuse_extract(folder: Path) -> None:
+    """Raises UsageError for an extract about one detector (`publish --detector`), which looks like a bundle and is none."""
+    if (folder / EXTRACT).is_file() and not any((folder / name).exists() for name in ("format", "SHA256SUMS")):
+        raise UsageError(
+            "is an extract about one detector, not a bundle",
+            place=str(folder),
+            remedy=f"It is checked against the bundle that it was taken from: `sha256sum -c {EXTRACT}` here, the same file in "
+            "the folder of that bundle, then `penmark verify BUNDLE`. Its README.md has the lines.",
+        )
+
+
 def find(folder: Path) -> Study:
     """The study in ``folder``, or in the nearest folder above it. Raises UsageError where there is none."""
     study = Study(folder)
@@ -201,6 +215,7 @@ def find(folder: Path) -> Study:
         for above in folder.resolve().parents:
             if Study(above).marker.is_file():
                 return Study(above)
+        refuse_extract(folder)
         if is_bundle(folder):
             remedy = "`penmark verify` checks it; `penmark init FOLDER --from BUNDLE` starts a replication of it."
             raise UsageError("is a bundle, not a study", place=str(folder), remedy=remedy)

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 WORD_RULE = "penmark-1"
 """The name of the rule, as it stands in the manifest."""
 
+MOST_EDITED = 20_000
+"""Words of a text that was edited, and of its draft, at most: counting what was changed takes the square of them."""
 # Unicode's White_Space property. `str.split` and `\s` also take U+001C to U+001F, which do not have it.
 _SPACE = "\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _SEPARATORS = "\x1c\x1d\x1e\x1f"

@@ -36,6 +36,7 @@ MAX_TOKEN = 2**18
 """No token is larger than this (bytes)."""
 
 _SHA256 = "2.16.840.1.101.3.4.2.1"
+_DAMAGED = "the token is damaged: a part of it cannot be read as what should stand there"
 _STATUS = {1: "granted with changes", 2: "rejection", 3: "waiting", 4: "revocation warning", 5: "revoked"}
 
 
@@ -88,8 +89,10 @@ def check(token: bytes, data: bytes, trust: Trust) -> TokenResult:
         warnings.simplefilter("ignore")  # decoders warn of odd certificates; what matters fails below
         try:
             return _judged(token, data, trust)
-        except Exception as error:  # two foreign decoders read the bytes of strangers: whatever they raise, it failed
-            return TokenResult("failed", None, None, None, chains.plain(str(error)) or type(error).__name__)
+        except UnsoundError as error:
+            return TokenResult("failed", None, None, None, chains.plain(str(error)))
+        except Exception:  # two foreign decoders read the bytes of strangers: whatever they raise, it failed
+            return TokenResult("failed", None, None, None, _DAMAGED)
 
 
 def now() -> str:
@@ -148,8 +151,8 @@ def _decoded(token: bytes) -> TimeStampResponse:
         raise UnsoundError(f"not a timestamp token: {len(token)} bytes, the limit is {MAX_TOKEN}")
     try:
         response = decode_timestamp_response(token)
-    except ValueError as error:
-        response = _decoded_unsorted(token, error)
+    except ValueError:
+        response = _decoded_unsorted(token)
     if response.status != 0:
         words = "; ".join(response.status_string)
         status = _STATUS.get(response.status, str(response.status))
@@ -157,12 +160,15 @@ def _decoded(token: bytes) -> TimeStampResponse:
     return response
 
 
-def _decoded_unsorted(token: bytes, error: ValueError) -> TimeStampResponse:
+def _decoded_unsorted(token: bytes) -> TimeStampResponse:
     """The answer of an authority that does not sort the certificates it sends, as ``openssl ts -reply -chain``."""
     try:
         return decode_timestamp_response(signed.with_sorted_certificates(token))
     except (ValueError, UnsoundError):
-        raise UnsoundError(f"not a timestamp token (RFC 3161): {error}") from None
+        if token == b"":
+            raise UnsoundError("not a timestamp token: it is empty") from None
+        begins = token[:1] == b"\x30"  # as every token does
+        raise UnsoundError(_DAMAGED if begins else "not a timestamp token (RFC 3161) but something else") from None
 
 
 def _anchored(response: TimeStampResponse, data: bytes, trust: Trust) -> None:

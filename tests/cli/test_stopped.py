@@ -1,0 +1,89 @@
+"""Ctrl-C, wherever a command is: exit code 130 and one line, and the study goes on from there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cases.trial import Said, Trial, arm, card, everything, seen, texts, verdicts
+
+STOPPER = """
+import os, signal, sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started the tests with it ignored
+
+class Stopper:
+    '''Sends this process what Ctrl-C sends, when it looks for a module.'''
+    def find_spec(self, name, path=None, target=None):
+        if name == os.environ.get("STOP_AT"):
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Stopper())
+"""
+UNCHANGED = "stopped; nothing was changed\n"
+STANDS = "stopped; no file is half written, and `penmark status` says where the study stands\n"
+
+
+def stopped(folder: Path, at: str, *argv: str) -> Said:
+    """Run the program, and stop it where it loads a module."""
+    (folder / "stopper").mkdir(exist_ok=True)
+    (folder / "stopper" / "sitecustomize.py").write_text(STOPPER)
+    known = os.pathsep.join([str(folder / "stopper"), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "penmark", *argv],
+        env=os.environ | {"PYTHONPATH": known, "STOP_AT": at},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return Said(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def trial(tmp_path: Path) -> Trial:
+    """A study that can be reported."""
+    made = Trial(tmp_path / "study", [arm("A", "human", 1)], cards=[seen(**verdicts(Human="human", AI="ai"))])
+    made.frozen(A=texts(1))
+    assert made.record("seen", [{"document": "A-001", "displayed": "AI"}], "--by", "N", ending="csv").code == 0
+    return made
+
+
+@pytest.mark.parametrize("at", ["penmark.cli", "typer", "penmark.cli.terminal"])
+@pytest.mark.parametrize("verb", ["status", "scan", "-h"])
+def test_while_the_program_is_loaded(tmp_path: Path, at: str, verb: str) -> None:
+    assert stopped(tmp_path, at, verb) == (130, "", UNCHANGED)
+
+
+def test_a_command_that_only_reads(trial: Trial, tmp_path: Path) -> None:
+    assert stopped(tmp_path, "penmark.standing", "-C", str(trial.root), "status") == (130, "", UNCHANGED)
+    bundle = trial.published()
+    for at in ("penmark.verify", "penmark.report"):
+        assert stopped(tmp_path, at, "verify", str(bundle)) == (130, "", UNCHANGED)
+
+
+def test_report_and_publish(trial: Trial, tmp_path: Path) -> None:
+    run = ("-C", str(trial.root))
+    before = everything(trial.root)
+    assert stopped(tmp_path, "penmark.scoring", *run, "report", "--close") == (130, "", STANDS)
+    assert everything(trial.root) == before
+    trial.done("report", "--close")
+    before = everything(trial.root)
+    assert stopped(tmp_path, "penmark.telling.describe", *run, "publish") == (130, "", STANDS)
+    assert everything(trial.root) == before
+    trial.done("publish")
+
+
+def test_a_scan_that_has_not_begun(tmp_path: Path) -> None:
+    shipped = card(
+        "length", ask={"by": "plugin", "plugin": "length"}, answer={"displayed": "/score", "score": "/score"}
+    )
+    made = Trial(tmp_path / "study", [arm("A", "human", 1)], cards=[shipped])
+    made.frozen(A=texts(1))
+    before = everything(made.root)
+    assert stopped(tmp_path, "penmark.detectors.controls", "-C", str(made.root), "scan") == (130, "", STANDS)
+    assert everything(made.root) == before
+    assert made.run("scan").out.startswith("length: 1 documents: 1 ")
