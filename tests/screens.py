@@ -129,10 +129,10 @@ def sheet(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def filled(path: Path, rows: list[dict[str, str]]) -> Path:
+def filled(path: Path, rows: list[dict[str, str]], delimiter: str = ",") -> Path:
     """A table with these rows, as a spreadsheet saves it."""
     with path.open("w", encoding="utf-8-sig", newline="") as file:
-        table = csv.DictWriter(file, list(rows[0]))
+        table = csv.DictWriter(file, list(rows[0]), delimiter=delimiter)
         table.writeheader()
         table.writerows(rows)
     return path

@@ -118,19 +118,22 @@ def test_the_small_template_is_the_same_protocol_with_fewer_documents(write: Cal
 def test_archived_texts_that_are_not_published_are_a_departure(write: Callable[..., Path], tmp_path: Path) -> None:
     given = protocol.load(write())
     edition = study.Edition(tmp_path / "BENCH-2026-Q4")
-    assert protocol.unpublished(edition) == {}, "before the freeze"
+    assert protocol.unpublished(edition) == ({}, {}), "before the freeze"
     forbidden, ours = "its licence forbids it", {"kind": "attested"}
     documents = [
         {"arm": "A", "id": "A-1", "provenance": {"kind": "archive"}, "withheld": None},
         {"arm": "A", "id": "A-2", "provenance": {"kind": "archive"}, "withheld": forbidden},
         {"arm": "A", "id": "A-3", "provenance": {"kind": "archive"}, "withheld": forbidden},
         {"arm": "B", "id": "B-1", "provenance": ours, "withheld": "its author wants it so"},
+        {"arm": "C", "id": "C-1", "provenance": {"kind": "generated"}, "withheld": "kept for next year"},
+        {"arm": "C2", "id": "E-1", "provenance": {"kind": "edited"}, "withheld": None},
     ]
     study.write_records(edition.manifest, [{"kind": "manifest"}, *documents])
     counts = protocol.unpublished(edition)
-    assert counts == {"A": 2}, "what volunteers withhold is as the template has it"
-    (found,) = protocol.departures(given, known_cards(given), counts)
+    assert counts == ({"A": 2}, {"C": 1}), "what volunteers withhold is as the template has it"
+    found, made = protocol.departures(given, known_cards(given), counts)
     assert (found.rule, found.study) == ("not-published", "arm A: 2 of 150 texts are not")
+    assert (made.rule, made.study) == ("not-published", "arm C: 1 of 150 texts are not")
 
 
 def test_a_new_protocol_follows_its_template_and_says_what_is_left_to_decide(write: Callable[..., Path]) -> None:

@@ -147,9 +147,9 @@ def test_what_an_arm_asks():
 
 
 def test_truth_and_provenance_agree():
-    assert rules(GENERATED, arm("human")) == ["contradictory-provenance"]
-    assert rules(ARCHIVE, arm("ai")) == ["contradictory-provenance"]
-    assert rules(TRANSFORMED, arm("human")) == ["contradictory-provenance"]
+    assert rules(GENERATED, arm("human")) == ["missing-provenance"]
+    assert rules(ARCHIVE, arm("ai")) == ["missing-provenance"]
+    assert rules(TRANSFORMED, arm("human")) == ["missing-provenance"]
     assert rules(TRANSFORMED, arm("ai")) == rules(TRANSFORMED, arm("mixed")) == rules(EDITED, arm("mixed")) == []
 
 

@@ -302,6 +302,19 @@ def test_asking_again_asks_only_for_what_is_missing_of_the_newest_seal(
     assert not (edition.seals / "promise-two.tsr").exists()
 
 
+def test_nobody_is_asked_for_a_corpus_that_was_asked_about(edition: Edition, authority: LocalAuthority) -> None:
+    """The token would say that the corpus is younger than the questions."""
+    one, two = (Authority(name=name, url=authority.url) for name in ("one", "two"))
+    seal(edition, "promise", one)
+    seal(edition, "corpus", one)
+    edition.journals.mkdir()
+    (edition.journals / "plain.jsonl").write_bytes(b"{}\n")
+    written, [warning] = sealing.retry_tokens(edition, [one, two])
+    assert written == ()
+    assert warning.startswith("corpus.json has no timestamp of two, which is not asked again: journals are begun")
+    assert [path.name for path in sealing.token_files(edition.seal("corpus"))] == ["corpus-one.tsr"]
+
+
 def test_asking_again_where_nothing_is_sealed(edition: Edition, authority: LocalAuthority) -> None:
     assert sealing.retry_tokens(edition, [Authority(name="one", url=authority.url)]) == ((), ())
 

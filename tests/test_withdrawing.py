@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,14 @@ from tests.acting import install
 from tests.test_withheld import contents
 from tests.volunteers import collected, export, promised, published, run, session, withheld
 
-from penmark import canon, provenance, study, verify, withdrawing
+from penmark import canon, provenance, study, tokens, verify, withdrawing
 from penmark.errors import PenmarkError, UsageError
 from penmark.tokens import Trust
 from penmark.tracing import traces
 
 TEXT = "We counted the lanterns on the quay twice, “café” and chapel included, and then the rain doused every single one of them."
 OTHER = "An open text that everybody may read, about a ferry and the nurse who is late for it every morning."
-NOW = "2026-12-03T10:00:00Z"
+NOW = f"{datetime.now(UTC).date() + timedelta(days=1)}T10:00:00Z"  # no text is taken back before it is frozen
 
 
 @pytest.fixture(autouse=True)
@@ -46,10 +47,13 @@ def holding(place, salt):
     return {trace.path: trace.holds for trace in traces(place.root, "B-1", TEXT.encode(), salt)}
 
 
-def test_before_the_freeze(place):
-    (place.arm("B") / "decisions.csv").write_text(
-        "rule,document,decision,by,at,why\npersonal-name,B-1,stays,Ada,2026-11-03,agreed\npersonal-name,B-2,stays,Ada,2026-11-03,agreed\n"
-    )
+@pytest.mark.parametrize(
+    "saved", [lambda table: table.encode(), lambda table: table.replace(",", ";").encode("utf-8-sig")]
+)
+def test_before_the_freeze(place, saved):
+    decided = "rule,document,decision,by,at,why\n"
+    decided += "".join(f"personal-name,{name},stays,Ada,2026-11-03,agreed\n" for name in ("B-1", "B-2"))
+    (place.arm("B") / "decisions.csv").write_bytes(saved(decided))
     run(place, "screen")
     salt = salt_of(place, "B-1")
     assert set(holding(place, salt)) >= {"private/salts.jsonl", "corpus/B/documents.jsonl"}
@@ -79,7 +83,7 @@ def test_what_was_withdrawn_does_not_come_back(place, tmp_path):
     told = run(place, "collect", "B", "--from", "sessions", "--path", str(path))
     assert told == "B: 2 documents (1 added, 0 updated, 1 unchanged); left out since they were withdrawn: B-1\n"
     run(place, "screen")
-    assert "warning,withdrawn,B,B-1,corpus/B/withdrawn.jsonl,1,its author took the text back on 2026-12-03," in (
+    assert f"warning,withdrawn,B,B-1,corpus/B/withdrawn.jsonl,1,its author took the text back on {NOW[:10]}," in (
         place.edition().screening.read_text()
     )
 
@@ -187,7 +191,7 @@ def test_a_withheld_text_is_withdrawn_as_well(tmp_path):
 def test_a_scan_goes_on_without_the_text(place):
     for verb in ("screen", "freeze"):
         run(place, verb)
-    withdrawing.withdraw(place, "B-1", now=NOW)
+    withdrawing.withdraw(place, "B-1", now=tokens.now())
     for verb in ("scan", "report"):
         run(place, verb)
     run(place, "publish")

@@ -15,6 +15,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from penmark import canon, study, tokens
+from penmark.display import markdown
 from penmark.errors import PenmarkError, UsageError
 from penmark.records import Amendment, Deviation
 from penmark.study import Edition
@@ -218,13 +219,15 @@ def deviations(edition: Edition) -> list[Deviation]:
 # --- the changelog -------------------------------------------------------------------------------------------------
 
 
-def changes(editions: Iterable[Edition]) -> str:
-    """The text of CHANGES.md: amendments and deviations of these editions, newest first."""
+def changes(editions: Iterable[Edition], *, tag: str | None = None) -> str:
+    """The text of CHANGES.md: amendments and deviations of these editions, newest first. ``tag``: that of the one edition
+    of a bundle, whose folder may have any name."""
     listed = list(editions)
     entries = [(tokens.moment(a.announced_at), 1, a.number, _amended(a)) for a in announced(listed)]
     for edition in listed:
         entries += [
-            (tokens.moment(d.at), 0, number, _deviated(edition.tag, d)) for number, d in enumerate(deviations(edition))
+            (tokens.moment(d.at), 0, number, _deviated(tag or edition.tag, d))
+            for number, d in enumerate(deviations(edition))
         ]
     entries.sort(key=lambda entry: entry[:3], reverse=True)
     return "\n".join([_HEAD, *(entry[3] for entry in entries)] if entries else [_HEAD, "Nothing was changed so far.\n"])
@@ -233,15 +236,11 @@ def changes(editions: Iterable[Edition]) -> str:
 def _amended(amendment: Amendment) -> str:
     return (
         f"## Amendment {amendment.number}, announced {amendment.announced_at}\n\n"
-        f"Binds {amendment.binds_from} and later editions. {_line(amendment.what)}\n\n"
-        f"- Before: {_line(amendment.before)}\n- After: {_line(amendment.after)}\n- Why: {_line(amendment.why)}\n"
+        f"Binds {amendment.binds_from} and later editions. {markdown(amendment.what)}\n\n"
+        f"- Before: {markdown(amendment.before)}\n- After: {markdown(amendment.after)}\n- Why: {markdown(amendment.why)}\n"
     )
 
 
 def _deviated(tag: str, deviation: Deviation) -> str:
-    whose = "" if deviation.detector is None else f", {deviation.detector}"
-    return f"## Deviation in {tag}{whose}, {deviation.at}\n\n{_line(deviation.what)}\n"
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
+    whose = "" if deviation.detector is None else f", {markdown(deviation.detector)}"
+    return f"## Deviation in {tag}{whose}, {deviation.at}\n\n{markdown(deviation.what)}\n"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import re
 import unicodedata
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +21,11 @@ from penmark.errors import PenmarkError
 
 MAX_INTEGER = 2**53 - 1
 MAX_DEPTH = 32
+MOST_MARKS = 100
+"""So many combining marks stand in a row at most: to put longer rows in order (NFC) takes the square of their length."""
+_STACKED = "\u0f73\u0f75\u0f81"  # of class 0, but made of marks that are not
+# Marks are no letters, digits or white space: only where many such others stand in a row is it worth counting.
+_ODD = re.compile(rf"(?<![^\w\s\0-\u02ff])[^\w\s\0-\u02ff]{{{MOST_MARKS + 1},}}")
 
 
 def encode(value: Any) -> bytes:
@@ -73,13 +79,30 @@ def rank(seed: bytes, purpose: str, name: str) -> bytes:
     return hmac.digest(seed, purpose.encode() + b"\0" + name.encode(), "sha256")
 
 
-def canonical_text(raw: bytes) -> bytes:
+def canonical_text(raw: bytes, place: str | None = None) -> bytes:
     """The canonical text of raw UTF-8 bytes: no BOM, line ends LF, NFC. Used to find look-alikes, never to scan.
 
-    Raises UnicodeDecodeError where ``raw`` is not UTF-8.
+    Raises UnicodeDecodeError where ``raw`` is not UTF-8, PenmarkError at ``place`` where it is ``piled``.
     """
     text = raw.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if piled(text):
+        raise PenmarkError(PILED, place=place, remedy=UNPILE)
     return unicodedata.normalize("NFC", text).encode()
+
+
+def piled(text: str) -> bool:
+    """Whether more than MOST_MARKS combining marks stand in a row. Takes time linear in the text."""
+    for row in () if text.isascii() else _ODD.findall(text):
+        marks = 0
+        for char in row:
+            marks = marks + 1 if unicodedata.combining(char) or char in _STACKED else 0
+            if marks > MOST_MARKS:
+                return True
+    return False
+
+
+PILED = f"holds more than {MOST_MARKS} combining marks in a row"
+UNPILE = "No script is written so: take the text from a better copy, or leave it out."
 
 
 def only_line_ends(raw: bytes, same: Callable[[bytes], bool]) -> str:

@@ -76,6 +76,8 @@ LABELS = {
 _RATE = re.compile(r"[01]\.[0-9]{6}\Z")
 _GUARD = re.compile(r"'(?=[=+\-@\t\r\n])")
 """The apostrophe that keeps a spreadsheet from running a cell, at its start; readers need not see it."""
+_MARKUP = re.compile(r"[\\<]|^[\[#>=*+_~`|-]")
+"""What makes HTML in Markdown, or a line something else than words."""
 _HUNDREDTH = Decimal("0.01")
 _KEPT = "\n\t\u00ad\u200c\u200d"
 """Control and format characters that do no harm: line end, tab, soft hyphen, the two joiners."""
@@ -131,6 +133,11 @@ def plain(text: str) -> str:
         f"⟨U+{ord(c):04X}⟩" if c not in _KEPT and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") else c
         for c in text
     )
+
+
+def markdown(text: str) -> str:
+    """``text`` as one line of Markdown in which no reader finds HTML, nor a head, list, fence or rule."""
+    return _MARKUP.sub(r"\\\g<0>", " ".join(text.split()))
 
 
 def value_text(value: Any, how: str) -> str:

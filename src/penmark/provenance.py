@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -27,6 +27,7 @@ from penmark.records import (
     Document,
     Edited,
     Generated,
+    Generation,
     Provenance,
     Record,
     Rejected,
@@ -176,7 +177,7 @@ def insufficient(document: Document, arm: Arm) -> list[Shortfall]:
     if own.kind not in _TRUE_KINDS[arm.truth]:
         found.append(
             Shortfall(
-                "contradictory-provenance",
+                "missing-provenance",
                 f"the arm's truth is {arm.truth}, the provenance says {own.kind}",
                 "One of the two is wrong: correct the provenance, or move the text to another arm.",
             )
@@ -189,6 +190,9 @@ def insufficient(document: Document, arm: Arm) -> list[Shortfall]:
                 "Find a copy or a revision of this text that is older, or replace it.",
             )
         )
+    made = own.draft if own.kind == "edited" else own
+    if made.kind == "generated" and arm.generation is not None:
+        found.extend(_written(made, arm.generation))
     if own.kind == "edited":
         found.extend(_budget(own, arm))
     if own.kind == "attested" and arm.sessions is not None:
@@ -208,6 +212,17 @@ _GIVE = "Add a column `{0}`, or give it for all rows: --option {0}=…"
 def _listed(own: Provenance, files: tuple[str, ...]) -> bool:
     """True for what a data set says that the protocol names by the digest of its file."""
     return own.kind == "archive" and own.grade == "stated" and own.evidence_sha256 in files
+
+
+def _written(made: Generated, promised: Generation) -> Iterator[Shortfall]:
+    """A model of the arm wrote it, in one of the styles of the arm."""
+    remedy = "Replace the text by one that was written as promised."
+    if (made.provider, made.model) not in {(model.provider, model.model) for model in promised.models}:
+        fact = f"written by {made.model} of {made.provider}, which the arm does not name"
+        yield Shortfall("missing-provenance", fact, remedy)
+    if promised.styles and made.style not in {style.name for style in promised.styles}:
+        fact = f"written in the style {made.style}" if made.style is not None else "written in no style"
+        yield Shortfall("missing-provenance", f"{fact}; the arm has others", remedy)
 
 
 def _budget(own: Edited, arm: Arm) -> list[Shortfall]:

@@ -122,8 +122,12 @@ def _joined(value: Any) -> Iterator[str]:
         case list():
             blocks = [item for item in value if isinstance(item, dict)]
             for key in blocks[0] if len(blocks) == len(value) > 1 else ():
-                parts = [part for block in blocks if isinstance(part := block.get(key), str)]
-                if len(parts) == len(blocks):
+                parts: list[str] = []
+                for block in blocks:  # up to the first without it: in all no more than the objects hold
+                    if not isinstance(part := block.get(key), str):
+                        break
+                    parts.append(part)
+                else:
                     yield " ".join(parts)
             for item in value:
                 yield from _joined(item)

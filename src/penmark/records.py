@@ -842,6 +842,10 @@ class Document(Record):
     def _safe(self) -> Document:
         if ".." in self.id:
             raise ValueError("an id holds no '..'")
+        if self.withheld is not None and self.withheld.strip() == "":
+            raise ValueError("`withheld` says why the text is not published")
+        if re.match("'[=+@-]", self.id):
+            raise ValueError("an id begins with no apostrophe before = + - @: in a table it would be another's")
         told = self.provenance.session if self.provenance.kind == "attested" else None
         if told is not None and self.withheld is None and None in told.model_dump().values():
             raise ValueError("the session summary of a published text is whole")
@@ -921,7 +925,8 @@ class Reading(Record):
     """One detector's final answer about one document, or why there is none, word for word.
 
     A line of the journal with ``kind`` "reading". ``displayed``: the exact characters; ``score``: digits as given;
-    ``evidence_sha256``: digest (keyed for attested texts) of the raw answer kept in ``evidence/``.
+    ``evidence_sha256``: digest (keyed for attested texts) of the raw answer kept in ``evidence/``. ``vendor_at``: nothing;
+    no card says where a vendor tells its own time, so that it would follow from nothing.
     """
 
     document: DocumentId
@@ -932,7 +937,7 @@ class Reading(Record):
     reason: str | None
     sent_at: Time | None
     got_at: Time | None
-    vendor_at: str | None
+    vendor_at: None
     displayed: str | None
     score: str | None
     label: str | None

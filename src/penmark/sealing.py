@@ -219,11 +219,21 @@ def retry_tokens(
     """Ask again for the tokens that are missing: of the newest seal, and of the files ``also``.
 
     Not of older seals: the seal after one holds its digest and so proves when it existed; a token of today would only
-    say something later, and put the times out of order.
+    say something later, and put the times out of order. Nor of the corpus once it was asked about: the token would say
+    that it is younger than the questions.
     """
-    newest = [edition.seal(name) for name in order(edition)[-1:]]
-    told = [stamp(path, list(authorities), ask=ask) for path in (*newest, *also)]
+    newest, asked = [edition.seal(name) for name in order(edition)[-1:]], list(authorities)
+    begun = [path for path in newest if path == edition.seal("corpus") and edition.journal_files()]
+    told = [stamp(path, asked, ask=ask) for path in (*newest, *also) if path not in begun]
+    told += [_too_late(path, asked) for path in begun]
     return Asked(tuple(p for t in told for p in t.written), tuple(w for t in told for w in t.warnings))
+
+
+def _too_late(path: Path, authorities: Iterable[Authority]) -> Asked:
+    """What a seal lacks that a token of today would make worse."""
+    lacking = [each.name for each in authorities if not token_path(path, each.name).exists()]
+    why = "is not asked again: journals are begun, and a token of today would say that the corpus is younger"
+    return Asked((), tuple(f"{path.name} has no timestamp of {name}, which {why}" for name in lacking))
 
 
 def stamp(path: Path, authorities: Iterable[Authority], *, ask: Ask | None = None) -> Asked:

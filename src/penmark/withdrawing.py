@@ -180,8 +180,9 @@ def _about(line: bytes, document: str, key: str) -> bool:
 def _csv_without(place: Study, path: Path, document: str) -> Iterator[str]:
     if not path.exists():
         return
-    rows = list(csv.DictReader(io.StringIO(study.read(path).decode("utf-8", "replace"), newline="")))
-    kept = [row for row in rows if (row.get("document") or "").removeprefix("'") != document]
+    text = study.read(path).decode("utf-8-sig", "replace")
+    rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=study.delimiter(text)))
+    kept = [row for row in rows if study.exact(row.get("document") or "") != document]
     if len(kept) == len(rows):
         return
     header = list(rows[0])

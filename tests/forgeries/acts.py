@@ -66,7 +66,7 @@ def block(values: list[Json], document: str) -> list[Json]:
 TRANSIT = "changes, adds, removes a file"
 
 
-@forgery(TRANSIT, 1, "LICENSE", "readme", "changes", "sums")
+@forgery(TRANSIT, {1, 8}, "LICENSE", "readme", "changes", "sums", alone=1)
 def one_letter_of_the_licence(forger: Forger) -> None:
     forger.replace("LICENSE", "anyone", "nobody")
 
@@ -278,7 +278,7 @@ def a_document_is_dropped_everywhere(forger: Forger) -> None:
     drop(forger, "E-01")
 
 
-@forgery(DOCUMENTS, 4, "manifest.jsonl", alone=NOTHING)
+@forgery(DOCUMENTS, 4, "manifest.jsonl")
 def two_documents_change_arms(forger: Forger) -> None:
     def change(values: list[Json]) -> list[Json]:
         for value in values[1:]:
@@ -296,6 +296,8 @@ def two_documents_change_arms(forger: Forger) -> None:
         return [values[0], *rows]
 
     forger.lines("manifest.jsonl", change)
+    for name in ("A-05", "A-06"):
+        forger.replace("screening.csv", f",A,{name},", f",C,{name},", count=9)
 
     def fewer(value: Json) -> None:
         for arm in value["arms"]:
@@ -759,13 +761,13 @@ def prospective(forger: Forger) -> None:
 
 @forgery(RULES, 7, "tables/", "tables")
 def an_answer_older_than_the_promise_is_called_prospective(forger: Forger) -> None:
-    forger.reading("typed", "A-01", got_at="2024-10-01T09:00:00Z")
+    forger.reading("humane", "A-01", got_at="2024-10-01T09:00:00Z")
     prospective(forger)
 
 
 @forgery(RULES, 7, "tables/", "tables")
 def an_undated_answer_is_called_prospective(forger: Forger) -> None:
-    forger.reading("typed", "A-01", got_at=None)
+    forger.reading("humane", "A-01", got_at=None)
     prospective(forger)
 
 

@@ -19,9 +19,9 @@ from typing import Any
 from penmark import canon, cards, evidence, handwritten, protocol, scoring, study, tables
 from penmark.errors import PenmarkError
 from penmark.manifest import read as read_manifest
-from penmark.publish import describe
 from penmark.report import page
 from penmark.study import Edition
+from penmark.telling import describe
 
 Json = dict[str, Any]
 STAGES = (
@@ -249,7 +249,10 @@ class Forger:
         }
         verifier = self.read("verify.py") if (self.root / "verify.py").exists() else None
         try:
-            describe.write(self.edition, protocol.read_sealed(self.edition), read_manifest(self.edition), self.root)
+            promised, frozen = protocol.read_sealed(self.edition), read_manifest(self.edition)
+            gone = self.root / "withdrawn.jsonl"
+            withdrawn = gone.read_bytes().count(b"\n") if gone.exists() else 0
+            describe.write(self.edition, promised, frozen, self.root, withdrawn=withdrawn)
         except PenmarkError:
             return
         if verifier is not None:

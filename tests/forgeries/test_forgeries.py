@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.forgeries import both, finer
+from tests.forgeries import both, edges, finer, hands, heavy, origins, retold, times
 from tests.forgeries.acts import FORGERIES, Forgery
 from tests.forgeries.forger import Forger
 from tests.forgeries.unseen import UNSEEN
@@ -15,6 +16,8 @@ from tests.golden import material
 
 from penmark import canon
 
+SUBJECTS = (heavy, retold)
+"""Forgeries that need nothing here but to be known."""
 THREATS = Path(__file__).parents[2] / "docs" / "threats.md"
 
 
@@ -55,7 +58,71 @@ def test_remarks_of_another_release_are_not_vouched_for(forger: Forger) -> None:
     forger.finish()
     told = both.ours(forger.root)
     assert told.failed == set()
-    assert "5 journal/edge.2.1of2.jsonl: another release wrote it" in told.unknown()
+    assert "5 journal/edge.2.1of2.jsonl: another release (other 1) wrote it" in told.unknown()
+
+
+def test_remarks_of_another_release_are_told_where_nothing_is_echoed(forger: Forger) -> None:
+    older = {"software": "penmark 0.0.9"}
+    forger.lines("journal/plain.jsonl", lambda values: [v | older if v["kind"] == "start" else v for v in values])
+    forger.reading("plain", "A-04", reason="this text is known to be AI")
+    told = both.ours(finished(forger))
+    assert told.failed == set()
+    assert "5 journal/plain.jsonl: another release (penmark 0.0.9) wrote it" in told.unknown()
+
+
+def test_warnings_of_another_release_are_told_even_where_there_are_none(forger: Forger) -> None:
+    forger.edit("seals/evidence.json", lambda seal: seal.update(software="penmark 0.0.9"))
+    (forger.root / "tables/warnings.csv").unlink()
+    forger.finish("tables")
+    for told in (both.ours(forger.root), both.alone(forger.root)):
+        assert told.failed == set(), told.faults(8)
+        assert "7 tables/warnings.csv: " in told.unknown()
+    assert "another release (penmark 0.0.9) sealed the evidence" in both.ours(forger.root).unknown()
+
+
+def test_departures_from_a_template_of_another_release_are_not_known(forger: Forger) -> None:
+    forger.promise(lambda value: value["template"].update(name="another", sha256="0" * 64))
+    forger.write("tables/departures.csv", b"number,rule,template,study,explanation\n")
+    told = both.ours(finished(forger))
+    assert told.failed == both.alone(forger.root).failed == set()
+    assert "3 tables/departures.csv: this release ships no template another" in told.unknown()
+    assert "departures are not known" in told.unknown()
+    page = forger.read("report/index.html").decode()
+    section = page[page.index('id="departures"') :]
+    assert ">Not known: the template that the protocol names, <" in section
+    assert "<p>None.</p>" not in section
+
+
+def test_a_rewritten_ai_text_is_a_group_of_its_own(forger: Forger) -> None:
+    origins.rewritten(forger, "C-02")
+    assert both.ours(finished(forger)).failed == both.alone(forger.root).failed == set()
+    rows = [line.split(b",") for line in forger.read("tables/table2.csv").split(b"\n")[1:-1]]
+    documents = [(row[3], row[4], row[5]) for row in rows if row[0] == b"plain" and b" AI" in row[3]]
+    assert documents == [
+        (b"unedited AI", b"detections", b"4"),
+        (b"rewritten AI", b"detections", b"1"),
+        (b"lightly edited AI", b"flagged", b"3"),
+    ]
+
+
+def test_ai_texts_that_are_kept_back_are_a_departure(forger: Forger) -> None:
+    origins.withhold(forger, "C-02", "kept for next year")
+    told = both.ours(finished(forger))
+    assert told.failed == both.alone(forger.root).failed == set()
+    assert b"arm C: 1 of 5 texts are not" in forger.read("tables/departures.csv")
+    assert "arm C: 1 of 5 texts are not" in forger.read("report/index.html").decode()
+
+
+def test_screening_tells_of_a_parent_that_is_another_text(forger: Forger) -> None:
+    origins.rewritten(forger, "C-02", "0" * 64)
+    edges.find(forger, "contradictory-provenance", "C", "C-01")
+    assert both.ours(finished(forger)).failed == both.alone(forger.root).failed == set()
+
+
+@pytest.mark.parametrize("read", [hands.screens, hands.settled], ids=["alike", "settled"])
+def test_what_two_people_typed_counts(forger: Forger, read: Callable[[Forger], None]) -> None:
+    read(forger)
+    assert both.ours(finished(forger)).failed == both.alone(forger.root).failed == set()
 
 
 def test_an_account_that_was_refused_uses_up_no_attempt(forger: Forger) -> None:
@@ -84,15 +151,81 @@ def test_a_withdrawal_at_no_time(forger: Forger, at: str) -> None:
     assert "withdrawn.jsonl:1" in alone.faults(4)
 
 
+@pytest.mark.parametrize("day", ["2024-10-01", "2024-10-02", "2031-01-01"])
+def test_a_reply_may_come_at_any_time_after_the_promise(forger: Forger, day: str) -> None:
+    edges.reply(forger, day)
+    assert both.ours(finished(forger)).failed == both.alone(forger.root).failed == set()
+
+
+@pytest.mark.parametrize("at", ["2024-10-20T07:58:00Z", "2024-12-24T00:00:00Z", "2031-01-01T00:00:00Z"])
+def test_a_text_may_be_taken_back_at_any_time_after_the_freeze(forger: Forger, at: str) -> None:
+    edges.take_back(forger, "B-06", at)
+    asked = {5} if at < "2024-11" else set()  # as if nobody had known of it
+    assert both.ours(finished(forger)).failed == both.alone(forger.root).failed == asked
+
+
+def test_a_text_that_was_taken_back_is_left_out_from_then_on(forger: Forger) -> None:
+    edges.left_out(forger, "B-06")
+    edges.take_back(forger, "B-06", "2024-11-04T00:00:00Z")
+    assert both.ours(finished(forger)).failed == both.alone(forger.root).failed == set()
+
+
+def test_screening_names_what_was_taken_back_before_the_freeze(forger: Forger) -> None:
+    edges.find(forger, "withdrawn", "B", "B-99")
+    edges.find(forger, "unpromised-arm", "", "")
+    assert both.ours(finished(forger)).failed == both.alone(forger.root).failed == set()
+
+
+def test_an_empty_manifest_is_said_to_be_empty(forger: Forger) -> None:
+    forger.write("manifest.jsonl", b"")
+    for told in (both.ours(finished(forger)), both.alone(forger.root)):
+        [empty] = [c for c in told.checks if c.subject == "manifest.jsonl" and "empty" in (c.got or "")]
+        assert (empty.number, empty.state) == (4, "failed")
+        assert "a head" in (empty.expected or "")
+        assert empty.remedy
+        assert "None" not in told.faults(4)
+
+
 def finished(forger: Forger) -> Path:
     """The bundle, all the rest made to fit."""
     forger.finish()
     return forger.root
 
 
+def test_a_start_of_the_scan_that_no_seal_saw_is_told(forger: Forger) -> None:
+    times.renumbered(forger, 3)
+    for told in (both.ours(finished(forger)), both.alone(forger.root)):
+        assert told.failed == set()
+        assert "5 journal/plain.jsonl: 1 of 2 scans ended without a seal" in told.unknown()
+        assert told.unknown().count("ended without a seal") == 1
+
+
+def test_a_scan_that_no_seal_saw_at_all_is_told(forger: Forger) -> None:
+    times.renumbered(forger, 1, 2, 3, 4)
+    for told in (both.ours(finished(forger)), both.alone(forger.root)):
+        assert told.failed == set()
+        assert "5 journal/plain.jsonl: 2 of 2 scans ended without a seal" in told.unknown()
+        assert "5 journal/edge.2.2of2.jsonl: 1 of 1 scans ended without a seal" in told.unknown()
+        assert "journal/typed.jsonl" not in told.unknown()  # nobody scanned there
+
+
+def test_a_scan_that_stopped_under_a_seal_each_time_is_not_told(golden: Path) -> None:
+    for told in (both.ours(golden), both.alone(golden)):
+        assert "without a seal" not in told.unknown()
+
+
+def test_a_question_that_was_stopped_again_and_again_is_told(forger: Forger) -> None:
+    finer.asked_again(forger, *[1] * 51, reason="stopped: the answer was not to our liking")
+    for told in (both.ours(finished(forger)), both.alone(forger.root)):
+        assert told.failed == set()
+        assert "5 journal/plain: asked about more often than 2 times, since it was stopped: A-04 (51)" in told.unknown()
+
+
 ELSEWHERE = {
     "changes a file and `SHA256SUMS` with it": "test_flips.py",
     "rewrites the promise and every later seal": "test_stamps.py",
+    "puts a token of an authority of his own, dated as he likes, beside one that you trust": "test_masked.py",
+    "chooses the corpus when the answers are there, and has it stamped then": "test_masked.py",
     "puts a verifier of his own into the bundle": "test_forgeries.py",
     "attacks the reader's machine: paths, links, giant or deeply nested files, zip bombs, scripts in pages, cells that a "
     "spreadsheet runs": "test_hostile.py",

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.forgeries.acts import block
+from tests.forgeries.edges import take_back
 from tests.forgeries.forger import Forger, Json
 
 from penmark import canon
@@ -154,13 +155,7 @@ def the_amendments_are_gone(forger: Forger) -> None:
 
 @unseen(6, sealed=True, trace=("withdrawn.jsonl", "B-06"))
 def an_answer_about_a_withdrawn_text_is_another(forger: Forger) -> None:
-    from tests.forgeries.acts import address
-
-    (forger.root / f"texts/{address(forger, 'B-06')}.txt").unlink()
-    forger.write("withdrawn.jsonl", canon.encode({"at": "2024-12-01T00:00:00Z", "document": "B-06"}) + b"\n")
-    forger.lines("salts.jsonl", lambda values: [v for v in values if v["document"] != "B-06"])
-    for detector in ("edge.2", "humane", "plain", "typed"):
-        forger.keep(detector, {k: v for k, v in forger.answers(detector).items() if k != "B-06"})
+    take_back(forger, "B-06", "2024-12-01T00:00:00Z")
     forger.reading("plain", "B-06", displayed="Human", label="Human")
 
 
@@ -200,3 +195,19 @@ def an_interest_that_is_not_told(forger: Forger) -> None:
             detector["relation"] = "none"
 
     forger.promise(change)
+
+
+@unseen(1, sealed=True)
+def recorded_answers_are_written_down_as_a_scan(forger: Forger) -> None:
+    at, seed = "2024-11-06T12:00:00Z", bytes.fromhex(forger.value("seed.json")["seed"])
+
+    def scanned(values: list[Json]) -> list[Json]:
+        readings = [v for v in values if v["kind"] == "reading"]
+        made = [v for v in values if v["kind"] == "start"]
+        for read in sorted(readings, key=lambda value: canon.rank(seed, "scan", value["document"])):
+            made.append({"at": at, "attempt": 1, "document": read["document"], "kind": "sent"})
+            made.append(read | {"origin": "scan", "read_by": None, **dict.fromkeys(("sent_at", "got_at", "at"), at)})
+        return [*made, *(v for v in values if v["kind"] not in ("start", "reading"))]
+
+    forger.lines("journal/humane.jsonl", scanned)
+    forger.keep("humane", forger.answers("humane"))

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from tests.forgeries import both
 
-from penmark import canon
+from penmark import canon, doubts
 
 SUMS = Path(__file__).with_name("golden.sums")
-DIGEST = "4a993f9b02297fa5e92f78874d73c98bd06a2080c6b3d5dfe5958106444e7b70"
+DIGEST = "63d5aff1ad719b248ce713f0f72a2651523ecfc8b6ceab33a78b513cb16b2432"
 """SHA-256 of ``golden.sums``."""
 LEFT_OUT = ("SHA256SUMS", "verify.py")
 """One follows from all others; the other is a copy of a file of this repository, as check 1 says."""
@@ -44,6 +44,13 @@ def test_the_golden_bundle_has_one_digest(golden: Path) -> None:
     after = dict(line.split("  ")[::-1] for line in now.splitlines())
     assert [n for n in sorted(before.keys() | after.keys()) if before.get(n) != after.get(n)] == []
     assert canon.sha256(now.encode()) == DIGEST
+
+
+def test_page_and_readme_say_alike_what_they_cannot_show(golden: Path) -> None:
+    page, readme = ((golden / name).read_text(encoding="utf-8") for name in ("report/index.html", "README.md"))
+    for each in (*doubts.CANNOT, *doubts.CATCH):
+        assert f"<li>{each}</li>\n" in page
+        assert f"\n- {each}\n" in readme
 
 
 def rows(golden: Path, name: str) -> list[dict[str, str]]:

@@ -83,6 +83,8 @@ def test_each_kind_is_accepted_whole_and_refused_with_a_key_more_or_less(kind: s
         {"document": "a" * 129},
         {"label": ["AI"]},
         {"version": {"a": "b"}},
+        {"vendor_at": AT},
+        {"vendor_at": ""},
     ],
     ids=repr,
 )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from tests import screens
+from tests.cases.trial import penmark
 from tests.forgeries import both
 
 from penmark import study
@@ -115,7 +117,7 @@ def test_what_is_refused(whole: tuple[Study, Path], tmp_path: Path) -> None:
     place, bundle = whole
     with pytest.raises(UsageError, match=r"no detector 'turnit' in this bundle \(did you mean turnitin\?\)"):
         extract(bundle, "turnit", tmp_path / "out")
-    with pytest.raises(UsageError, match=r"no bundle here\n.*penmark publish"):
+    with pytest.raises(UsageError, match=r"no bundle here\n.*--bundle BUNDLE; or run `penmark publish` first"):
         extract(tmp_path, "turnitin", tmp_path / "out")
     broken = tmp_path / "broken"
     shutil.copytree(bundle, broken)
@@ -150,3 +152,71 @@ def test_settings_that_nobody_promised(whole: tuple[Study, Path], tmp_path: Path
     assert "turnitin,report,all" in both.ours(forged).faults(7)
     (forged / "tables" / "settings.csv").unlink()
     assert 7 in both.ours(forged).failed
+
+
+# --- as it is typed --------------------------------------------------------------------------------------------------
+
+
+def test_a_bundle_that_lies_elsewhere_is_named(whole: tuple[Study, Path], tmp_path: Path) -> None:
+    place, bundle = whole
+    elsewhere, out = tmp_path / "elsewhere", tmp_path / "extract"
+    shutil.copytree(bundle, elsewhere)
+    kept = bundle.rename(bundle.with_name("kept"))
+    run = ("-C", str(place.root), "publish", "--detector", "turnitin", "--out", str(out))
+    try:
+        said = penmark(*run)
+        assert (said.code, said.out) == (2, "")
+        assert said.err.startswith(
+            f"penmark: {bundle}: there is no bundle here\n    Name it where it lies elsewhere, with --b"
+        )
+        assert penmark(*run, "--bundle", str(elsewhere)).code == 0
+    finally:
+        kept.rename(bundle)
+    assert (out / SAME).is_file()
+
+
+def test_an_extract_is_told_for_what_it_is(whole: tuple[Study, Path], tmp_path: Path) -> None:
+    place, bundle = whole
+    out = tmp_path / "extract"
+    screens.run(place, "publish", "--detector", "turnitin", "--out", str(out))
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    for argv in (
+        ("verify", str(out)),
+        ("-C", str(out), "status"),
+        ("-C", str(out), "report", "--boundary", "turnitin=50"),
+        ("init", str(tmp_path / "new"), "--from", str(out)),
+        (
+            "-C",
+            str(place.root),
+            "publish",
+            "--detector",
+            "turnitin",
+            "--bundle",
+            str(out),
+            "--out",
+            str(tmp_path / "o"),
+        ),
+    ):
+        said = penmark(*argv)
+        assert (said.code, said.out) == (2, ""), argv
+        assert said.err.startswith(
+            f"penmark: {out}: is an extract about one detector, not a bundle\n    It is checked "
+        ), argv
+        assert f"`sha256sum -c {SAME}`" in said.err
+        assert "`penmark verify BUNDLE`" in said.err
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    (bundle / SAME).write_text("")  # a bundle stays one, with a file too many
+    try:
+        assert penmark("verify", str(bundle)).code == 1
+    finally:
+        (bundle / SAME).unlink()
+
+
+def test_its_readme_says_how_to_ask_for_another_boundary(whole: tuple[Study, Path], tmp_path: Path) -> None:
+    place, bundle = whole
+    screens.run(place, "publish", "--detector", "turnitin", "--out", str(tmp_path / "extract"))
+    [line] = re.findall(r"`penmark (-C BUNDLE report [^`]+)`", (tmp_path / "extract" / "README.md").read_text())
+    argv = line.replace("BUNDLE", str(bundle)).replace("VALUE", "50").split()
+    said = penmark(*argv, "--out", str(tmp_path / "other"))
+    assert said.code == 0, said.err
+    assert "not the promised boundary" in (tmp_path / "other" / "tables" / "table1.csv").read_text()

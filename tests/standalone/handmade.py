@@ -80,7 +80,7 @@ def card(name: str, by: str, default: Json, scale: Json | None, verdicts: Json, 
         "boundary": default,
         "terms": {"read_on": None, "results_may_be_published": "yes", "where": "by hand"},
         "scale": scale,
-        "ask": {"by": by, "options": {}, "plugin": None},
+        "ask": {"by": by, "options": {}, "plugin": name if by == "plugin" else None},
         "verdicts": verdicts,
         "answer": dict.fromkeys(("displayed", "score", "label", "version", "text")) | pointers,
     }
@@ -105,7 +105,7 @@ CARDS: dict[str, Json] = {
     "gamma": {
         "card": card("gamma", "plugin", boundary("<=", "50", "vendor", "2026-07-01"), CHANCE, {},
                      displayed="/0/shown", score="/0/a~1b", version="/1"),
-        "plugin": None,
+        "plugin": {"name": "gamma", "distribution": "gamma-detector", "version": "3.0", "sha256": sha256(b"gamma")},
     },
 }  # fmt: skip
 CARDS["alpha"]["card"]["bands"] = [BAND]
@@ -359,7 +359,8 @@ def alpha_lines(study: Study) -> list[Json]:
             for attempt in (1, 2):
                 lines.append({"kind": "retry", "document": name, "attempt": attempt, "at": at(3), "reason": "HTTP 500"})
                 lines.append({"kind": "sent", "document": name, "attempt": attempt + 1, "at": at(3, 1)})
-            lines.append(reading(study, name, **facts | {"attempt": 3, "version": None, "at": at(3, 2)}))
+            last = {"attempt": 3, "version": None, "at": at(3, 2), "sent_at": at(3, 1)}
+            lines.append(reading(study, name, **facts | last))
             continue
         body = body.replace("SENT", json.dumps(study.texts[name].decode()))
         shown = json.loads(body, parse_float=str, parse_int=str)
@@ -545,9 +546,10 @@ def table2_group(study: Study, document: Json) -> tuple[int, str, str] | None:
     provenance = document["provenance"]
     if truth == "mixed":
         edited = provenance["kind"] == "edited"
-        return (7, "lightly edited AI", "flagged") if edited else (8, "other mixed text", "flagged")
+        return (8, "lightly edited AI", "flagged") if edited else (9, "other mixed text", "flagged")
     if truth == "ai":
-        return 6, "unedited AI", "detections"
+        rewritten = provenance["kind"] == "transformed"
+        return (7, "rewritten AI", "detections") if rewritten else (6, "unedited AI", "detections")
     if provenance["kind"] == "attested":
         number, name = {"native": (0, "native volunteers"), "non-native": (1, "non-native volunteers")}.get(
             document["subgroup"], (2, "volunteers, group not stated")

@@ -92,10 +92,11 @@ def find(name: str, study_cards: Path | None) -> Path:
             if (path := place / f"{name}.yaml").is_file():
                 return path
     known = {path.stem for place in places if place.is_dir() for path in place.glob("*.yaml")}
+    own = f"Begin a card of your own with `penmark init --card {name}`. " if _NAME.fullmatch(name) else ""
     raise UsageError(
         f"there is no card {name!r}{did_you_mean(name, known)}",
         place=str(places[0]),
-        remedy=f"A card of your own goes to cards/{name}.yaml. Those that ship: {', '.join(sorted(known))}.",
+        remedy=f"{own}Those that are there: {', '.join(sorted(known))}.",
     )
 
 

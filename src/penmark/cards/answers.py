@@ -51,10 +51,12 @@ def extract(card: Card, body: bytes) -> Extracted:
     has a key twice in one object, or nests deeper than MAX_DEPTH."""
     value = _parsed(body)
     at = card.answer
-    if at.unmeasured and any(_found(value, row.at) in row.among for row in at.unmeasured):
-        return Extracted(None, None, None, _found(value, at.version), _found(value, at.text))
     score, label = _found(value, at.score), _found(value, at.label)
     displayed = _found(value, at.displayed)
+    # All of them are looked up first: half of a surrogate pair under any pointer makes an answer unreadable.
+    signs = [_found(value, row.at) for row in at.unmeasured]
+    if any(sign in row.among for sign, row in zip(signs, at.unmeasured, strict=True)):
+        return Extracted(None, None, None, _found(value, at.version), _found(value, at.text))
     if displayed is None:
         displayed = label if score is None else score
     return Extracted(displayed, score, label, _found(value, at.version), _found(value, at.text))

@@ -136,7 +136,7 @@ def sound(kind: str) -> pl.Expr:
     tests += [
         pl.col(name).is_not_null()
         for name, field in model.model_fields.items()
-        if type(None) not in typing.get_args(field.annotation) and name not in ("kind", "prev")
+        if type(None) not in (field.annotation, *typing.get_args(field.annotation)) and name not in ("kind", "prev")
     ]
     if kind == "reading":
         answered = pl.col("state") == "answered"
@@ -148,6 +148,8 @@ def sound(kind: str) -> pl.Expr:
 def _fits(name: str) -> pl.Expr:
     """True where the column is null or has the form of the field; every string fits a field of free text."""
     column = pl.col(name)
+    if name == "vendor_at":
+        return column.is_null()
     if name in ("origin", "state"):
         return column.is_in(typing.get_args(Reading.model_fields[name].annotation))
     if name == "attempt":

@@ -28,8 +28,15 @@ class Departure(NamedTuple):
     explanation: str
 
 
+class Unpublished(NamedTuple):
+    """How many frozen texts of each arm are not published: of ``archived`` ones, and of those that were ``made``."""
+
+    archived: Mapping[str, int] = {}
+    made: Mapping[str, int] = {}
+
+
 def departures(
-    protocol: Protocol, cards: Mapping[str, Card], unpublished: Mapping[str, int] | None = None
+    protocol: Protocol, cards: Mapping[str, Card], unpublished: Unpublished | None = None
 ) -> list[Departure]:
     """Every departure of ``protocol`` from its template. ``cards``: by the name of the detector; ``unpublished``: as below.
 
@@ -45,25 +52,27 @@ def departures(
             )
         ]
     base = followed(protocol.template).protocol
-    return [Departure(*each) for each in _all(base, protocol, cards, unpublished or {})]
+    return [Departure(*each) for each in _all(base, protocol, cards, unpublished or Unpublished())]
 
 
-def unpublished(edition: study.Edition) -> dict[str, int]:
-    """How many archived texts of each arm are frozen and not published; empty before the freeze.
+def unpublished(edition: study.Edition) -> Unpublished:
+    """How many texts of each arm are frozen and not published; none before the freeze.
 
     Attested texts are not among them: their authors decide. Raises PenmarkError where a line is not canonical.
     """
     if not edition.manifest.exists():
-        return {}
-    found: Counter[str] = Counter()
+        return Unpublished()
+    archived: Counter[str] = Counter()
+    made: Counter[str] = Counter()
     for number, line in study.lines(edition.manifest):
         if b'"withheld":null' in line or number == 1:
             continue  # nearly all of them
         value = canon.decode(line, place=f"{edition.manifest}:{number}")
         provenance = value.get("provenance") if isinstance(value, dict) else None
-        if isinstance(provenance, dict) and provenance.get("kind") == "archive":
-            found[str(value.get("arm"))] += 1
-    return dict(found)
+        if isinstance(provenance, dict) and provenance.get("kind") != "attested":
+            counted = archived if provenance.get("kind") == "archive" else made
+            counted[str(value.get("arm"))] += 1
+    return Unpublished(dict(archived), dict(made))
 
 
 def departures_csv(found: Iterable[Departure]) -> bytes:
@@ -75,7 +84,7 @@ def departures_csv(found: Iterable[Departure]) -> bytes:
 Row = tuple[str, str, str, str]
 
 
-def _all(base: Protocol, given: Protocol, cards: Mapping[str, Card], unpublished: Mapping[str, int]) -> Iterator[Row]:
+def _all(base: Protocol, given: Protocol, cards: Mapping[str, Card], unpublished: Unpublished) -> Iterator[Row]:
     yield from _edition(base, given)
     yield from _scoring(base, given)
     known = {arm.name: arm for arm in given.arms}
@@ -98,12 +107,19 @@ def _all(base: Protocol, given: Protocol, cards: Mapping[str, Card], unpublished
                 "The template does not know this arm; it counts in the headline rates only if it says headline.",
             )
     for arm in given.arms:
-        if (count := unpublished.get(arm.name, 0)) > 0:
+        if (count := unpublished.archived.get(arm.name, 0)) > 0:
             yield (
                 "not-published",
                 "every archived text is published",
                 f"arm {arm.name}: {count} of {arm.documents} texts are not",
                 "screening.csv says where each of them is, and its digest, so that others can fetch the same text.",
+            )
+        if (count := unpublished.made.get(arm.name, 0)) > 0:
+            yield (
+                "not-published",
+                "every text that was written for the study, or by a model, is published",
+                f"arm {arm.name}: {count} of {arm.documents} texts are not",
+                "Nobody else can read or scan these texts; what was answered about them is the operator's word.",
             )
     for detector in given.detectors:
         yield from _detector(detector, cards.get(detector.name))

@@ -15,7 +15,7 @@ RULES: dict[str, tuple[Severity, str]] = {
     "empty": ("error", "a text without a word"),
     "duplicate-id": ("error", "an id that two documents have"),
     "look-alike-id": ("error", "ids that look the same and are not"),
-    "missing-provenance": ("error", "provenance of a kind or grade that the arm does not take"),
+    "missing-provenance": ("error", "provenance of a kind, grade, model or style that the arm does not take"),
     "unmet-quota": ("error", "an arm or a quota with another number of documents than promised"),
     "invalid-record": ("error", "a record that cannot be read"),
     "wrong-record": ("error", "a record that says something else than its text"),

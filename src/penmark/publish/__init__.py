@@ -17,9 +17,9 @@ from typing import Any
 from penmark import canon, cards, evidence, frozen, manifest, protocol, provenance, replies, sealing, study, tokens
 from penmark.cards import requests
 from penmark.errors import Fault, FaultsError, PenmarkError, UsageError, counted
-from penmark.publish import describe
 from penmark.records import FORMAT, Check
-from penmark.verify import check
+from penmark.telling import describe
+from penmark.telling.again import check
 from penmark.verify.sums import digest
 
 EVIDENCE_LINES = 100_000

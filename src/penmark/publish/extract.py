@@ -21,11 +21,15 @@ from penmark.errors import PenmarkError, UsageError, did_you_mean
 from penmark.records import Card
 from penmark.verify.sums import digest
 
-SAME = "SAME-AS-BUNDLE.sha256"
+SAME = study.EXTRACT
 """The files that are byte for byte those of the bundle."""
 ROWS = ("readings", "table1", "table2", "rates")
 """The tables of which an extract has the detector's rows."""
 _WHOLE = ("protocol.json", "protocol.yaml", "manifest.jsonl", "seed.json", "salts.jsonl", "deviations.jsonl")
+_WHAT_IF = """
+What another boundary would give, anyone may see: `penmark -C BUNDLE report --boundary {detector}=VALUE` makes tables and
+page in a folder beside the bundle, which say that they are not the promised ones.
+"""
 _ASKED = frozenset({"answered", "declined", "failed", "in_doubt"})
 
 
@@ -48,7 +52,9 @@ def extract(bundle: Path, detector: str, out: Path) -> Extract:
     """
     edition = study.Edition(bundle)
     if not (bundle / "SHA256SUMS").is_file():
-        raise UsageError("there is no bundle here", place=str(bundle), remedy="Run `penmark publish` first.")
+        study.refuse_extract(bundle)
+        remedy = "Name it where it lies elsewhere, with --bundle BUNDLE; or run `penmark publish` first."
+        raise UsageError("there is no bundle here", place=str(bundle), remedy=remedy)
     known = [each.name for each in protocol.read_sealed(edition).detectors]
     if detector not in known:
         raise UsageError(
@@ -159,6 +165,7 @@ def _readme(edition: study.Edition, detector: str, *, sharded: bool) -> str:
             study=protocol.read_sealed(edition).title,
             sums=digest(edition.root / "SHA256SUMS"),
             same=SAME,
+            what_if=_WHAT_IF.format(detector=detector) if card.scale is not None else "",
             texts="`texts/` holds them by address, in files of its own; the bundle has them in other files."
             if sharded
             else "`texts/` holds them by address, as the bundle does.",

@@ -12,7 +12,10 @@ import polars as pl
 
 from penmark.errors import Fault
 from penmark.journal import Journal, schema
+from penmark.study.cells import cell
 
+MOST_VERSIONS = 100
+"""Versions of a detector at most: all documents have a row under each."""
 _MAX_FAULTS = 20
 _REMEDY = "A journal is never edited by hand; restore it from where it came."
 
@@ -52,7 +55,7 @@ class Lines:
     def readings(self) -> pl.DataFrame:
         """``reading`` lines; ``said``: the number of the version by first appearance, 0 for those that failed, and for those
         that declined under a version that never answered."""
-        frame = self._all("reading", (journal.readings for journal in self.journals))
+        frame = self._all("reading", (journal.readings for journal in self.journals)).with_columns(_version())
         number = pl.lit(0, dtype=pl.UInt32)
         for at, version in enumerate(self.versions[1:], 1):
             is_it = pl.col("version").eq_missing(pl.lit(version, dtype=pl.String)) & (pl.col("state") != "failed")
@@ -64,7 +67,7 @@ class Lines:
         """The versions that answered, in order of first appearance; [None] where there is none."""
         found: dict[str | None, None] = {}
         for journal in self.journals:
-            spoken = journal.readings.filter(pl.col("state") == "answered").get_column("version")
+            spoken = journal.readings.filter(pl.col("state") == "answered").select(_version()).to_series()
             found |= dict.fromkeys(spoken.unique(maintain_order=True).to_list())
         return list(found) or [None]
 
@@ -93,8 +96,24 @@ class Lines:
         return self.journals[at_line >> 32].place(at_line & 0xFFFFFFFF)
 
 
+def _version() -> pl.Expr:
+    """The version of a reading; an empty text names none."""
+    return pl.when(pl.col("version") != "").then("version")
+
+
+def _of_versions(lines: Lines) -> Iterable[str]:
+    known = lines.versions
+    if len(known) > MOST_VERSIONS:
+        yield f"{len(known)} versions answered; {MOST_VERSIONS} at most"
+    elif len({cell("" if version is None else version) for version in known}) < len(known):
+        yield "two versions are written alike in a table"
+
+
 def faults(lines: Lines, addresses: pl.Series) -> list[Fault]:
     """What in these journals would make the numbers wrong; up to 20 faults, by place."""
+    for fact in _of_versions(lines):
+        remedy = "Look what the card's pointer `answer.version` finds: a version is the same in many answers."
+        return [Fault(str(lines.journals[0].path), fact, remedy)]
     sent, readings, skipped = lines.sent, lines.readings, lines.skipped
     every = {"sent": sent, "retry": lines.retries, "skipped": skipped, "reading": readings}
     found = [(frame.filter(pl.col("doc").is_null()), "{} is no document of the manifest") for frame in every.values()]

@@ -27,10 +27,12 @@ import json
 import operator
 import os
 import re
+import shlex
 import stat
 import sys
 import unicodedata
 import zlib
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -47,6 +49,8 @@ REMEDIES = (
     "Compute the table again from protocol, manifest and journals.",
 )
 SHOWN, DEPTH, FILES = 50, 128, 2_000_000  # faults told of a check; nesting of JSON; files of a bundle
+MARKS, EDITED, VERSIONS = 100, 20_000, 100  # at most: marks in a row, words of what was edited, versions of a detector
+RATIO = 200  # a packed file unpacks to SMALL and so many times its size, at most
 SMALL, LINE, CHUNK, EXPANDED, FILE = 1 << 24, 1 << 26, 1 << 20, 1 << 33, 1 << 36  # bytes
 
 DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
@@ -57,6 +61,7 @@ TAG = re.compile(r"[A-Z][A-Z0-9]{0,15}-[0-9]{4}-Q[1-4]")
 # Unicode White_Space; str.split and str.strip would take U+001C to U+001F for white space too
 WHITE = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 RUN, DASH = re.compile(f"[^{WHITE}]+"), re.compile("[\u2013\u2014]")
+ODD = re.compile(r"[^\w\s\0-\u02ff]+")  # what may be marks: they are no letters, digits or white space
 REQUIRED = (
     *("format", "SHA256SUMS", "protocol.yaml", "protocol.json", "manifest.jsonl", "screening.csv", "seed.json"),
     *("seals/promise.json", "seals/corpus.json", "seals/evidence.json", "report/index.html", "README.md"),
@@ -64,12 +69,16 @@ REQUIRED = (
     *("tables/agreement.csv", "tables/departures.csv", "tables/documents.csv", "tables/rates.csv"),
     *("tables/rates_lenient.csv", "tables/readings.csv", "tables/table1.csv", "tables/table2.csv", "tables/units.csv"),
 )
+NAMED = "[a-z0-9][a-z0-9.-]{0,62}"  # a detector
 PATHS = re.compile(
     "|".join(re.escape(path) for path in REQUIRED)
-    + r"|detectors/[^/]+\.json|seals/heads-[0-9]{4}\.json|(seals|amendments)/[^/]+\.tsr|journal/[^/]+\.jsonl"
-    r"|evidence/[^/]+-[0-9]{4,}\.jsonl\.gz|salts\.jsonl|texts/[0-9a-f]{64}\.txt|texts/[0-9]{4,}\.jsonl\.gz"
-    r"|amendments/[0-9]{4}\.json|deviations\.jsonl|pool\.jsonl|withdrawn\.jsonl|tables/[^/]+\.csv|replies/[^/]+\.md"
+    + rf"|detectors/{NAMED}\.json|seals/heads-[0-9]{{4}}\.json|journal/{NAMED}(\.[0-9]+of[0-9]+)?\.jsonl"
+    r"|(seals/(promise|corpus|evidence|heads-[0-9]{4})|amendments/[0-9]{4})-[a-z0-9][a-z0-9-]{0,31}\.tsr"
+    rf"|evidence/{NAMED}-[0-9]{{4,6}}\.jsonl\.gz|salts\.jsonl|texts/[0-9a-f]{{64}}\.txt|texts/[0-9]{{4,6}}\.jsonl\.gz"
+    rf"|amendments/[0-9]{{4}}\.json|deviations\.jsonl|pool\.jsonl|withdrawn\.jsonl|tables/[a-z0-9_]+\.csv|replies/{NAMED}\.md"
 )
+WORDS = ("README.md", "CHANGES.md", "LICENSE", "CITATION.cff", "datapackage.json", "croissant.json", "verify.py")
+FOLDERS = ("detectors", "seals", "journal", "evidence", "texts", "amendments", "tables", "report", "replies")
 # Fields of records: s string, t time, d digest, i integer, o object, l list of strings, * anything; with ? also null.
 SEAL = "announced:* digests:o edition:s format:i journals:o kind:s previous:d? sealed_at:t software:s study:s"
 PROTOCOL = "study:s edition:s seed_sha256:d level:s attempts:i ask_again_in_doubt:* window:o arms:* detectors:*"
@@ -89,6 +98,11 @@ PROVENANCE = {
     "generated": "grade:s provider:s model:s style:s?",
     "edited": "grade:s draft_sha256:d draft:o words_changed:i draft_words:i",
     "transformed": "grade:s parent:s attack:s",
+}
+TRUE = {
+    "human": ("archive", "attested"),
+    "ai": ("generated", "transformed"),
+    "mixed": ("edited", "transformed", "archive"),
 }
 JOURNAL = {
     "start": "at:t card_sha256:d detector:s kind:s plugin:o? prev:d shard:s software:s",
@@ -111,6 +125,7 @@ GROUPS = {
     "archive, date stated only": "false positives",
     "archive, not shown to predate 2022": "false positives",
     "unedited AI": "detections",
+    "rewritten AI": "detections",
     "lightly edited AI": "flagged",
     "other mixed text": "flagged",
 }
@@ -155,10 +170,11 @@ class Report:
         self.found: list[dict[str, Any]] = []
         self.faults: Counter[int] = Counter()
         self.done: dict[int, str] = {}
+        self.open: set[int] = set()  # checks of which the rest is not checked, since another one failed
 
     def add(self, number: int, state: str, subject: str, got: object, expected: object, remedy: str) -> None:
         record = {"number": number, "name": NAMES[number - 1], "state": state, "subject": plain(subject)}
-        self.found.append(record | {"got": plain(got), "expected": plain(expected), "remedy": remedy})
+        self.found.append(record | {"got": plain(got), "expected": plain(expected), "remedy": plain(remedy, most=400)})
 
     def fault(self, number: int, place: str, got: object, expected: object) -> None:
         self.faults[number] += 1
@@ -185,7 +201,7 @@ class Report:
     def checks(self) -> list[dict[str, Any]]:
         """Every record in the order of the checks; a check without a fault gets its own `ok`."""
         for number in range(1, len(NAMES)):
-            if self.faults[number] == 0:
+            if self.faults[number] == 0 and number not in self.open:
                 self.add(number, "ok", self.done.get(number, ""), "", "", "")
             elif self.faults[number] > SHOWN:
                 self.add(number, "failed", "and more", f"{self.faults[number] - SHOWN} more faults", "none", "")
@@ -196,6 +212,8 @@ class Report:
 def plain(value: object, most: int = 200) -> str:
     """A short text without control characters: what a bundle holds must not steer a terminal."""
     text = "nothing" if value is None else str(value)
+    if isinstance(value, list | tuple):
+        text = ", ".join("nothing" if item is None else str(item) for item in value) or "none"
     shown = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text[:most])
     return shown if len(text) <= most else shown + "…"
 
@@ -217,6 +235,8 @@ class Bundle:
                 for entry in entries:
                     if folder == "" and entry.is_dir(follow_symlinks=False):
                         folders.append(entry.name + "/")
+                        if entry.name not in FOLDERS:
+                            report.fault(1, folders[-1], "a folder that the format does not know", "no other folders")
                     else:
                         self.look_at(folder + entry.name, entry)
 
@@ -261,13 +281,18 @@ class Bundle:
 
     def lines(self, path: str) -> Iterator[bytes]:
         """The lines of a file without their LF, unpacked where the name says .gz; Fault where the last has no LF."""
-        rest = b""
-        for chunk in inflated(self.chunks(path), path) if path.endswith(".gz") else self.chunks(path):
-            *lines, rest = (rest + chunk).split(b"\n")
-            yield from lines
-            if len(rest) > LINE:
+        parts, size, most = list[bytes](), 0, min(EXPANDED, SMALL + RATIO * self.files.get(path, 0))
+        for chunk in inflated(self.chunks(path), path, most) if path.endswith(".gz") else self.chunks(path):
+            first, *lines = chunk.split(b"\n")
+            parts.append(first)
+            size += len(first)
+            if size > LINE:
                 raise Fault(f"{path} has a line above {LINE} bytes", "shorter lines")
-        if rest:
+            if lines:
+                yield b"".join(parts)
+                yield from lines[:-1]
+                parts, size = [lines[-1]], len(lines[-1])
+        if size:
             raise Fault(f"{path} ends in the middle of a line", "LF at the end")
 
     def records(self, number: int, path: str, fields: str = "", most: int = FILE) -> Iterator[tuple[str, Any]]:
@@ -289,7 +314,7 @@ class Bundle:
         return sorted(path for path in self.files if re.fullmatch(pattern, path))
 
 
-def inflated(chunks: Iterator[bytes], path: str) -> Iterator[bytes]:
+def inflated(chunks: Iterator[bytes], path: str, most: int) -> Iterator[bytes]:
     """What one gzip member without name and time holds; nothing may follow it."""
     unpack, total, start = zlib.decompressobj(31), 0, b""
     for chunk in chunks:
@@ -299,8 +324,8 @@ def inflated(chunks: Iterator[bytes], path: str) -> Iterator[bytes]:
         while chunk and not unpack.eof:
             piece = unpack.decompress(chunk, CHUNK)
             chunk, total = unpack.unconsumed_tail, total + len(piece)
-            if total > EXPANDED:
-                raise Fault(f"{path} unpacks to more than {EXPANDED} bytes", "less")
+            if total > most:
+                raise Fault(f"{path} unpacks to more than {most} bytes", f"16 MiB and {RATIO} times its size at most")
             yield piece
         if chunk or unpack.unused_data:
             raise Fault(f"{path} goes on behind its end", "one gzip member")
@@ -333,7 +358,8 @@ def canonical(line: bytes) -> Any:
         raise Fault(f"no JSON that can be read: {error}", "canonical JSON") from None
     if again != line:
         at = next((at for at, (one, other) in enumerate(zip(again, line, strict=False)) if one != other), len(again))
-        raise Fault(f"{line[at : at + 40]!r} at byte {at}", "canonical JSON (RFC 8785), each key once, nothing else")
+        got = line[at : at + 40].decode(errors="replace")
+        raise Fault(f"{got} at byte {at}", "canonical JSON (RFC 8785), each key once, nothing else")
     return value
 
 
@@ -377,14 +403,26 @@ def fields_of(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((name, kind) for name, _, kind in (part.partition(":") for part in text.split()))
 
 
+KINDS = {
+    "s": "a text",
+    "t": "a time (YYYY-MM-DDTHH:MM:SSZ)",
+    "d": "a digest (SHA-256)",
+    "i": "a whole number from 0 on",
+    "o": "an object",
+    "l": "a list of texts",
+    "*": "a value",
+}
+
+
 def fitting(value: Any, fields: str, exact: bool = True) -> Any:
     """The value itself, where it is an object with these fields (and, if exact, no others)."""
     known = fields_of(fields)
     if not isinstance(value, dict):
-        raise Fault("no object", "an object with " + fields)
+        raise Fault("no object", "an object with " + ", ".join(name for name, _ in known))
     for name, kind in known:
         if name not in value or not of_kind(value[name], kind):
-            raise Fault(f"{name}: {value[name]!r}" if name in value else f"no {name}", f"{name} of kind {kind}")
+            got = f"{name}: {json.dumps(value[name])[:200]}" if name in value else f"no {name}"
+            raise Fault(got, f"{name}: {KINDS[kind[0]]}{', or null' if kind.endswith('?') else ''}")
     if exact and len(value) != len(known):
         raise Fault(f"also {sorted(set(value) - {name for name, _ in known})}", "no other fields")
     return value
@@ -468,6 +506,17 @@ def count_words(text: str) -> int:
     return sum(any(map(str.isalnum, piece)) for piece in pieces)
 
 
+def piled(text: str) -> bool:
+    """Whether more than MARKS combining marks stand in a row: to normalize these takes the square of their number."""
+    for row in () if text.isascii() else ODD.findall(text):
+        marks = 0
+        for char in row if len(row) > MARKS else "":
+            marks = marks + 1 if unicodedata.combining(char) or char in "\u0f73\u0f75\u0f81" else 0
+            if marks > MARKS:
+                return True
+    return False
+
+
 MILLIONTH = decimal.Decimal("0.000001")
 CONTEXT = decimal.Context(prec=50, rounding=decimal.ROUND_HALF_EVEN)
 Z = {"0.90": "1.644853626951473", "0.95": "1.959963984540054", "0.99": "2.575829303548901"}
@@ -549,6 +598,35 @@ def exact(score: str) -> decimal.Decimal:
     return decimal.Decimal((sign, (digit,), way * 10**8))
 
 
+def numbered(number: str) -> int | None:
+    """The place in the scan order, from 1, that a number of a work sheet stands for."""
+    match = re.fullmatch(r"0*([1-9][0-9]{0,8})", number.strip())
+    return int(match[1]) if match else None
+
+
+def instant(given: str) -> datetime.datetime | str:
+    """A time, or a date as its first moment; what is neither stays as it is."""
+    with contextlib.suppress(ValueError):
+        at = datetime.datetime.fromisoformat(given)
+        return at.replace(tzinfo=datetime.UTC) if at.tzinfo is None else at
+    return given
+
+
+def counting(rows: list[dict[str, str]], settled: dict[str, str]) -> tuple[str, str]:
+    """(displayed, version) of what was typed, by one or alike by two, or else of what somebody settled."""
+    versions = [row["version"] for row in rows if row["version"]]
+    held = [row["displayed"] for row in rows], versions
+    differs = any(len({each.strip() for each in cells}) > 1 for cells in held)
+    first = versions[0] if versions else ""
+    if not any(settled.values()):
+        if differs:
+            raise Fault(f"{held}, and nothing settled", "what counts, by whom and why")
+        return rows[0]["displayed"], first
+    if (len(rows) > 1 and not differs) or not (settled["displayed"] and settled["by"] and settled["why"]):
+        raise Fault(f"settled: {settled}", "a difference, what counts, by whom and why")
+    return settled["displayed"], settled["version"] or first
+
+
 class Judge:
     """What a sealed card and the rule in force make of an answer."""
 
@@ -578,8 +656,9 @@ class Judge:
         try:
             answer = ANSWERS.decode(body.decode())
             found = {name: pointed(answer, pointers.get(name)) for name in names}
-            "".join(filter(None, found.values())).encode()  # no unpaired surrogates
-            if not typed and any(pointed(answer, sign["at"]) in sign["among"] for sign in self.unmeasured):
+            signs = [] if typed else [(pointed(answer, sign["at"]), sign["among"]) for sign in self.unmeasured]
+            "".join(filter(None, [*found.values(), *(value for value, _ in signs)])).encode()  # no unpaired surrogates
+            if any(value in among for value, among in signs):
                 found |= dict.fromkeys(names[:3])
         except (ValueError, RecursionError):
             answer, found = None, dict.fromkeys(names)
@@ -685,6 +764,7 @@ class Study:
         self.asked_by: dict[str, Any] = {}  # people, a plugin or HTTP
         self.stamped: dict[str, str] = {}  # the earliest moment of the tokens over a seal or an amendment
         self.documents: dict[str, Doc] = {}
+        self.withdrawn: dict[str, str] = {}  # when, by document
         self.buckets: dict[tuple[str, str, str], int] = {}  # (arm, slice_by, slice), or ("", "group", group of table2)
         self.sizes: list[int] = []  # documents of each bucket
         self.shared: dict[tuple[int, ...], tuple[int, ...]] = {}
@@ -723,7 +803,8 @@ def check_sums(study: Study) -> None:
     for path in sorted(set(REQUIRED) - set(bundle.files)):
         report.fault(1, path, "no such file", "one of the files of the format")
     with report.guard(1, "format"):
-        report.expect(1, "format", bundle.whole("format"), b"1\n")
+        if (said := bundle.whole("format")) != b"1\n":
+            report.fault(1, "format", said.decode(errors="replace"), "1 and a line end")
     report.done[1] = f"{len(bundle.files)} files, {sum(bundle.files.values())} bytes"
 
 
@@ -771,6 +852,9 @@ def check_seals(study: Study) -> None:
             at = fitting(corpus["announced"], "capture:s captured_at:t url:s")["captured_at"]
             if moment(at) > moment(corpus["sealed_at"]):
                 report.fault(2, "seals/corpus.json announced", f"captured at {at}", f"before {corpus['sealed_at']}")
+            promised = study.seals.get("promise", corpus)["sealed_at"]
+            if "promise" in study.seals and early(moment(at), moment(promised)):
+                report.fault(2, "seals/corpus.json announced", f"captured at {at}", f"after the promise, {promised}")
     check_tokens(study, names)
     report.done[2] = f"{len(names)} seals in one chain"
 
@@ -778,6 +862,7 @@ def check_seals(study: Study) -> None:
 def check_tokens(study: Study, names: list[str]) -> None:
     """Each token speaks of its file; their times follow the order of the seals."""
     report, bundle, times = study.report, study.bundle, study.stamped
+    every: defaultdict[str, list[str]] = defaultdict(list)
     for path in bundle.named(r".*\.tsr"):
         with report.guard(3 if path.startswith("amendments/") else 2, path):
             match = re.fullmatch(r"(.*/(promise|corpus|heads-[0-9]{4}|evidence|[0-9]{4}))-([^/]+)\.tsr", path)
@@ -786,21 +871,30 @@ def check_tokens(study: Study, names: list[str]) -> None:
             imprint, time = imprint_and_time(bundle.whole(path, most=1 << 16))
             number = 3 if path.startswith("amendments/") else 2
             report.expect(number, f"{path} imprint", imprint, bundle.digest(f"{match[1]}.json"))
-            times[match[2]] = min(times.get(match[2], moment(time)), moment(time))
-            line = f"openssl ts -verify -data {match[1]}.json -in {path} -CAfile ROOTS.pem"
-            line += f" -attime {int(datetime.datetime.fromisoformat(time).timestamp())}"
-            report.unchecked(number, path, f"the signature over the time {time}", line)
+            every[match[1]].append(moment(time))
+            times[match[2]] = min(every[match[1]])
+            words = ["openssl", "ts", "-verify", "-data", f"{match[1]}.json", "-in", path, "-CAfile", "ROOTS.pem"]
+            words += ["-attime", str(int(datetime.datetime.fromisoformat(time).timestamp()))]
+            report.unchecked(number, path, f"the signature over the time {time}", shlex.join(words))
+    for stem, found in every.items():
+        if early(min(found), max(found)):
+            why = f"its tokens disagree: {', '.join(sorted(found))}; only those count whose authority you trust"
+            report.unchecked(3 if stem.startswith("amendments/") else 2, f"{stem}.json", why)
     for before, name in itertools.pairwise(name for name in names if name in times):
         if times[name] < times[before]:
             report.fault(2, f"seals/{name}.json", f"stamped {times[name]}", f"not before {before}, {times[before]}")
     for name, following in itertools.zip_longest(names, names[1:], fillvalue=""):
         with report.guard(2, f"seals/{name}.json"):
-            if name in times and early(times[name], moment(study.seals[name]["sealed_at"])):
-                report.fault(2, f"seals/{name}.json", study.seals[name]["sealed_at"], f"stamped {times[name]}")
+            said = study.seals[name]["sealed_at"] if name in times else ""
+            if name in times and early(times[name], moment(said)):
+                report.fault(2, f"seals/{name}.json", said, f"stamped {times[name]}")
+            if name in times and early(moment(said), times[name]):
+                why = f"sealed {said}, stamped {times[name]}: until then only its maker says so"
+                report.unchecked(2, f"seals/{name}.json", why)
             if name in times and following in study.seals:
-                made = moment(study.seals[following]["sealed_at"])
-                if early(made, times[name]):
-                    report.fault(2, f"seals/{name}.json", f"stamped {times[name]}", f"before {following}, {made}")
+                made, latest = moment(study.seals[following]["sealed_at"]), max(every[f"seals/{name}"])
+                if early(made, latest):
+                    report.fault(2, f"seals/{name}.json", f"stamped {latest}", f"before {following}, {made}")
     for name in ("promise", "corpus", "evidence"):
         if name not in times:
             report.unchecked(2, f"seals/{name}.json", "no time stamp: only its maker says when it was made")
@@ -839,13 +933,16 @@ def check_protocol(study: Study) -> None:
                 sealed = bundle.record(path, "card:o plugin:o?")
                 study.judges[known[path]] = Judge(sealed["card"], study.detectors[known[path]]["rule"])
                 study.plugins[known[path]] = sealed["plugin"]
-                study.asked_by[known[path]] = sealed["card"].get("ask", {}).get("by")
+                asks = sealed["card"].get("ask", {})
+                study.asked_by[known[path]] = asks.get("by")
+                code = None if sealed["plugin"] is None else sealed["plugin"].get("name")
+                report.expect(3, f"{path} plugin", f"code of {code}", f"code of {asks.get('plugin')}")
             elif path.startswith("detectors/"):
                 raise Fault("a card that the protocol does not name", "committed detectors only")
     for number, path in enumerate(bundle.named(r"amendments/.*\.json"), 1):
         with report.guard(3, path):
             check_amendment(study, path, number)
-    list(bundle.records(3, "deviations.jsonl"))
+    list(bundle.records(3, "deviations.jsonl", "at:t detector:s? what:s"))
     report.unchecked(3, "protocol.yaml", "that it says what protocol.json says", "penmark verify")
     report.unchecked(3, "tables/departures.csv", "the departures from the template", "penmark verify")
     report.done[3] = f"{len(study.arms)} arms, {len(study.detectors)} detectors, as promised"
@@ -860,8 +957,9 @@ def check_amendment(study: Study, path: str, number: int) -> None:
         raise Fault(f"binds from {tag}", "the tag of an edition")
     if tag.rsplit("-", 2)[1:] <= study.protocol["edition"].rsplit("-", 2)[1:] and "promise" in study.seals:
         said, promised = moment(amendment["announced_at"]), moment(study.seals["promise"]["sealed_at"])
-        if early(promised, stamped) if stamped else said > promised:
-            report.fault(3, path, f"announced {stamped or said}", f"before the promise, {promised}")
+        if said > promised or (stamped and early(promised, stamped)):
+            at = said if said > promised else stamped
+            report.fault(3, path, f"announced {at}", f"before the promise, {promised}")
 
 
 # ---- 4 manifest ------------------------------------------------------------------------------------------------------
@@ -880,19 +978,31 @@ class Corpus:
         self.salts = [(salt["document"], bytes.fromhex(salt["salt"])) for _, salt in salts]
         self.salt_of = dict(self.salts)
         self.told: set[tuple[str, str]] = set()  # (rule, document) of each finding of screening.csv
-        self.withdrawn = [line["document"] for _, line in self.bundle.records(4, "withdrawn.jsonl", "at:t document:s")]
+        self.about: dict[tuple[str | None, str], str] = {}  # (arm, document) that findings are about, and the place
+        gone = [line for _, line in self.bundle.records(4, "withdrawn.jsonl", "at:t document:s")]
+        self.withdrawn = [line["document"] for line in gone]
+        study.withdrawn = {line["document"]: line["at"] for line in gone}
         self.pool = Pool(study)
+        self.children: list[tuple[Doc, str, str | None]] = []  # made of another text: of which, and its digest
 
     def check(self) -> None:
         with self.report.guard(4, "screening.csv"):
-            rows = [row for _, row in rows_of(self.study, "screening.csv")]
+            head = next(self.bundle.lines("screening.csv"), b"").decode().split(",")
+            if not {"rule", "document"} <= set(head) or len(set(head)) < len(head):
+                raise Fault(",".join(head), "a table with the columns rule and document, each column once")
+            found = list(rows_of(self.study, "screening.csv"))
+            rows = [row for _, row in found]
             self.told.update((row["rule"], row["document"]) for row in rows)
+            for place, row in found:  # what was taken back before the freeze is in no manifest
+                name = "" if row["rule"] == "withdrawn" else row["document"]
+                self.about.setdefault((row.get("arm"), name), place)
             written = [list(row) for row in rows[:1]] + [list(row.values()) for row in rows]
             form = "".join(",".join(map(cell, row)) + "\n" for row in written).encode()
             if rows and self.bundle.whole("screening.csv", most=1 << 28) != form:
                 raise Fault("cells or line ends written otherwise", "the one form of a table")
         with self.report.guard(4, "manifest.jsonl"):
             self.manifest()
+            self.findings()
         salted = [doc.id for doc in self.study.documents.values() if doc.salt is not None]
         self.report.expect(4, "salts.jsonl", [name for name, _ in self.salts], salted)
         self.report.expect(4, "salts.jsonl (present)", "salts.jsonl" in self.bundle.files, bool(salted))
@@ -904,17 +1014,44 @@ class Corpus:
                     self.text(doc, draft_words, place, address, raw)
         for address, uses in self.wanted.items():
             self.report.fault(4, uses[0][0].place, f"no text {address}", f"the text of {uses[0][0].id}, or its draft")
-        known = [name for name in self.study.documents if name in self.withdrawn]
+        known = [name for name in self.study.documents if name in self.study.withdrawn]
         self.report.expect(4, "withdrawn.jsonl", self.withdrawn, known)
         for name in known:
             self.report.unchecked(4, f"the text of {name}", "withdrawn by its author")
+        self.unsealed()
         self.quotas()
         self.twins()
+        self.parents()
         self.seed()
         self.report.done[4] = f"{len(self.study.documents)} documents"
 
+    def unsealed(self) -> None:
+        """Files that stand only where there is something to tell; no author took a text back before it was frozen."""
+        for path in ("withdrawn.jsonl", "pool.jsonl"):
+            if self.bundle.files.get(path) == 0:
+                self.report.fault(4, path, "an empty file", "no file where there is nothing to tell")
+        frozen = self.study.seals.get("corpus", {}).get("sealed_at")
+        for name, at in list(self.study.withdrawn.items()):
+            self.study.withdrawn[name] = ""  # until it is known that this is a time
+            with self.report.guard(4, f"withdrawn.jsonl, {name}"):
+                if early(moment(at), moment(frozen or at)):
+                    raise Fault(f"{name} at {at}", f"after the freeze, {frozen}")
+                self.study.withdrawn[name] = at
+
+    def findings(self) -> None:
+        """What screening.csv tells is about arms and documents that are here, but for texts that were taken back before."""
+        arms = {None, "", *map(safe, self.study.arms)}
+        documents = {safe(doc.id): safe(doc.arm) for doc in self.study.documents.values()}
+        for (arm, name), place in self.about.items():
+            if arm not in arms:
+                self.report.fault(4, place, f"a finding about the arm {arm}", "an arm of the protocol, or none")
+            elif name != "" and (name not in documents or arm not in (None, documents[name])):
+                self.report.fault(4, place, f"a finding about {name}", "a document of the manifest, in its arm")
+
     def manifest(self) -> None:
         study, lines = self.study, self.bundle.records(4, "manifest.jsonl")
+        if self.bundle.files.get("manifest.jsonl") == 0:
+            raise Fault("an empty file", "a head, and a line for each frozen document")
         header = fitting(next(lines, ("", None))[1], HEADER)
         table = Table(study, "documents", DOCUMENTS)
         for place, record in lines:
@@ -938,7 +1075,9 @@ class Corpus:
     def document(self, record: dict[str, Any], place: str) -> None:
         """One line: its place in the order, its facts, its provenance; its texts go on the list of wanted texts."""
         arm, name, origin = record["arm"], record["id"], record["provenance"]
-        published = record["withheld"] is None and name not in self.withdrawn
+        published = record["withheld"] is None and name not in self.study.withdrawn
+        if re.match("'[=+@-]", name):
+            self.report.fault(4, place, f"the id {name}", "no apostrophe before = + - @: a cell that is another's")
         if arm not in self.order or name in self.study.documents:
             raise Fault(f"{name} of arm {arm}", "an arm of the protocol, and each id once")
         if (self.order[arm], name) <= self.last:
@@ -948,10 +1087,12 @@ class Corpus:
         salt = self.salt_of.get(name) if attested and published else None
         number, unit = len(self.study.documents), self.study.arms[arm]["unit"]
         doc = self.study.documents[name] = Doc(record, unit, number, place, salt)
-        if name in self.withdrawn:
+        if name in self.study.withdrawn:
             doc.withheld = "withdrawn"
             if not attested:
                 self.report.fault(4, place, f"{name} is withdrawn", "attested texts only")
+        if record["withheld"] is not None and not record["withheld"].strip():
+            self.report.fault(4, place, "withheld without a reason", "why the text is not published")
         if published:
             self.wanted[doc.address].append((doc, None))
         if published and attested and salt is None:
@@ -961,12 +1102,19 @@ class Corpus:
         if kind not in PROVENANCE:
             raise Fault(f"provenance of kind {kind}", ", ".join(PROVENANCE))
         fitting(origin, PROVENANCE[kind], exact=False)
+        truth = self.study.arms[arm]["truth"]
+        if kind not in TRUE[truth]:
+            self.report.fault(4, place, f"{name} of kind {kind}", f"for truth {truth} one of {TRUE[truth]}")
         for held in (origin, origin["draft"]) if kind == "edited" else (origin,):
             self.dates(held, place)
         if attested and record["withheld"] is None and origin.get("consent", {}).get("publish") is False:
             self.report.fault(4, place, f"{name} is published", "a withheld text: its author did not agree")
+        if kind == "transformed":
+            self.children.append((doc, origin["parent"], origin.get("parent_sha256")))
         if kind == "edited" and published:
             self.wanted[origin["draft_sha256"]].append((doc, origin["draft_words"]))
+            if max(origin["draft_words"], record["words"] or 0) > EDITED:
+                self.report.fault(4, place, "an edited text, or its draft, of more words", f"{EDITED} words at most")
         self.promises(self.study.arms[arm], origin, place, safe(name))
 
     def dates(self, origin: dict[str, Any], place: str) -> None:
@@ -981,6 +1129,16 @@ class Corpus:
 
     def promises(self, arm: dict[str, Any], origin: dict[str, Any], place: str, name: str) -> None:
         """Dates and budgets, as the arm promises them, or as screening.csv tells that they are not."""
+        made, wanted = {"generated": origin, "edited": origin.get("draft")}.get(origin["kind"]), arm.get("generation")
+        if made is not None and wanted is not None:
+            if {"provider": made.get("provider"), "model": made.get("model")} not in [
+                {field: model[field] for field in ("provider", "model")} for model in wanted["models"]
+            ]:
+                got = f"written by {made.get('model')} of {made.get('provider')}"
+                self.report.fault(4, place, got, "one of the models of the arm")
+            styles = [style["name"] for style in wanted["styles"]]
+            if styles and made.get("style") not in styles:
+                self.report.fault(4, place, f"written in the style {made.get('style')}", f"one of {styles}")
         before = None if ("after-cutoff", name) in self.told else arm["evidence"]["before"]
         if origin["kind"] == "archive":
             date = origin["evidence_date"]
@@ -1002,16 +1160,22 @@ class Corpus:
         last, total = "", 0
         for number, path in enumerate(shards, 1):
             self.report.expect(4, path, path, f"texts/{number:04}.jsonl.gz")
+            before = total
             for place, record in self.bundle.records(4, path, "address:d text:s", most=10_000):
                 if record["address"] <= last:
                     self.report.fault(4, place, record["address"], "sorted by address, each once")
                 last, total = record["address"], total + 1
                 yield place, last, record["text"].encode()
+            if total == before or (total - before < 10_000 and path != shards[-1]):
+                got = f"{total - before} texts"
+                self.report.fault(4, path, got, "10000 where another shard follows, else at least one")
         if (loose and shards) or len(loose) >= 1000 or (shards and total < 1000):
             self.report.fault(4, "texts", f"{len(loose)} loose, {total} in shards", "loose below 1,000, else shards")
 
     def text(self, doc: Doc, draft_words: int | None, place: str, address: str, raw: bytes) -> None:
         text = raw.decode()
+        if piled(text):
+            raise Fault(f"more than {MARKS} combining marks in a row", f"{MARKS} at most")
         clean = unicodedata.normalize("NFC", text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
         if draft_words is not None:
             self.report.expect(4, f"{place} (draft of {doc.id})", sha256(raw), address)
@@ -1042,6 +1206,20 @@ class Corpus:
             told = [name for name in names if {("duplicate-bytes", name), ("duplicate-text", name)} & self.told]
             if len(told) < len(names) - 1:
                 self.report.fault(4, "screening.csv", f"nothing of {names}", "a finding for all but one of them")
+
+    def parents(self) -> None:
+        """A text that was made of another text of the manifest was made of that one, and has its truth."""
+        truths = {name: arm["truth"] for name, arm in self.study.arms.items()}
+        for doc, name, digest in self.children:
+            parent = self.study.documents.get(name)
+            if parent is None:
+                continue
+            if parent is doc or (truths[doc.arm] == "ai" and truths[parent.arm] != "ai"):
+                got = f"made of {name}, of truth {truths[parent.arm]}"
+                self.report.fault(4, doc.place, got, f"another parent, of truth {truths[doc.arm]}")
+            told = ("contradictory-provenance", safe(doc.id)) in self.told
+            if digest is not None and not parent.attested and not told:
+                self.report.expect(4, f"{doc.place} parent_sha256", digest, parent.address)
 
     def seed(self) -> None:
         """The seed is the promised one; every document gets its position in the order of the scan."""
@@ -1150,7 +1328,8 @@ def group(study: Study, record: dict[str, Any]) -> str | None:
     truth, origin = study.arms[record["arm"]]["truth"], record["provenance"]
     if truth != "human":
         mixed = "lightly edited AI" if origin["kind"] == "edited" else "other mixed text"
-        return mixed if truth == "mixed" else "unedited AI"
+        unmixed = "rewritten AI" if origin["kind"] == "transformed" else "unedited AI"
+        return mixed if truth == "mixed" else unmixed
     if origin["kind"] == "attested":
         known = {"native": "native volunteers", "non-native": "non-native volunteers"}
         return known.get(record["subgroup"], "volunteers, group not stated")
@@ -1196,16 +1375,27 @@ class Scan:
         self.versions: dict[str | None, str] = {}  # each version, in order of its first answer, and its state
         self.asked_for: dict[str | None, str | None] = {}  # the version asked for, by the first that came back
         self.unseen, self.elsewhere, self.position, self.shard = 0, 0, -1, (1, 1)
+        self.broken = ""  # the line at which a journal stops being one
         self.window = [study.protocol["window"][end] for end in ("opens", "closes")]
         self.again = study.protocol["ask_again_in_doubt"] is True
         self.evidence = self.evidence_lines()
         self.peeked = next(self.evidence, None)
         for path in study.files_of(name, "journal"):
+            self.broken = path  # until it is known that it is not
             with self.report.guard(5, path):
-                self.journal(path)
+                self.broken = self.journal(path)
+            if self.broken:
+                self.report.unchecked(5, self.broken, f"the lines behind it, and what follows from them for {name}")
+                return
+        if len(self.versions) > VERSIONS or len({safe(version) for version in self.versions}) < len(self.versions):
+            raise Fault(f"{len(self.versions)} versions", f"at most {VERSIONS}, no two of which are written alike")
         while self.peeked is not None:
             self.report.fault(5, self.peeked[0], "evidence without its reading", "lines in the order of the readings")
             self.peeked = next(self.evidence, None)
+        most = study.protocol["attempts"]
+        if often := [f"{at} ({asked.sents})" for at, asked in self.asked.items() if asked.sents > most]:
+            why = f"asked about more often than {most} times, since it was stopped: {', '.join(often)}"
+            self.report.unchecked(5, f"journal/{name}", why)
         if self.elsewhere and study.asked_by.get(name) != "people":
             self.report.unchecked(5, f"journal/{name}", f"{self.elsewhere} answers from elsewhere: a program could ask")
         if self.unseen:
@@ -1218,12 +1408,18 @@ class Scan:
             self.versions[version] = "not_reported" if version is None else later
 
     def evidence_lines(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        for number, path in enumerate(self.study.files_of(self.name, "evidence"), 1):
+        paths = self.study.files_of(self.name, "evidence")
+        for number, path in enumerate(paths, 1):
             self.report.expect(5, path, path, f"evidence/{self.name}-{number:04}.jsonl.gz")
-            yield from self.study.bundle.records(5, path, EVIDENCE, most=100_000)
+            count = 0
+            for line in self.study.bundle.records(5, path, EVIDENCE, most=100_000):
+                count += 1
+                yield line
+            if count == 0 or (count < 100_000 and path != paths[-1]):
+                self.report.fault(5, path, f"{count} lines", "100000 where another file follows, else at least one")
 
-    def journal(self, path: str) -> None:
-        """One file: canonical, chained, as its heads were sealed."""
+    def journal(self, path: str) -> str:
+        """One file: canonical, chained, as its heads were sealed; the line that ends the chain too early, or nothing."""
         marks: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
         for seal, record in self.study.seals.items():
             if path in record["journals"]:
@@ -1233,26 +1429,50 @@ class Scan:
         self.file, self.changed, self.scanned = path, "", set[str]()
         self.started: list[tuple[str, Any]] = []  # start lines, and their code, before the first question
         self.position, self.shard = -1, (int(shard[1]), int(shard[2])) if shard else (1, 1)
+        if shard and (not 1 <= self.shard[0] <= self.shard[1] > 1 or "0" in (shard[1][0], shard[2][0])):
+            raise Fault("the name of no shard", "<i>of<W>, W above 1, without leading zeros")
+        heads = sorted(at for at, seals in marks.items() if seals[0][0] != "evidence")
+        runs, fresh = list[list[int]](), True  # the first and the last question after each start
         previous, count, newest = self.study.bundle.digest("seals/corpus.json"), 0, ""
         for count, line in enumerate(self.study.bundle.lines(path), 1):
             place = f"{path}:{count}"
+            whole = False
             with self.report.guard(5, place):
                 entry = canonical(line)
                 kind = entry.get("kind") if isinstance(entry, dict) else None
                 if kind not in JOURNAL or (count == 1 and kind != "start"):
                     raise Fault(f"a line of kind {kind}", "start first; then one of " + ", ".join(JOURNAL))
-                self.report.expect(5, f"{place} prev", fitting(entry, JOURNAL[kind])["prev"], previous)
+                if fitting(entry, JOURNAL[kind])["prev"] != previous:
+                    self.report.fault(5, f"{place} prev", entry["prev"], f"{previous}, the digest of the line before")
+                    return place
                 newest = max(newest, moment(entry["at"]))
+                if kind == "sent":
+                    runs += [[count, count]] * fresh
+                    runs[-1][1] = count
+                fresh = kind == "start" or (fresh and kind != "sent")
                 getattr(self, kind)(entry, place)
+                whole = True
+            if not whole:
+                return place
             previous = sha256(line)
             for seal, head in marks.pop(count, ()):
                 self.report.expect(5, f"{place} (head sealed by seals/{seal}.json)", previous, head)
                 if newest and early(made := moment(self.study.seals[seal]["sealed_at"]), newest):
                     self.report.fault(5, place, f"lines of {newest}", f"before {made}, when {seal} was sealed")
+        self.stops(path, runs, heads, count)
         for lines, seals in marks.items():
             self.report.fault(5, path, f"{count} lines", f"{lines} lines, sealed by seals/{seals[0][0]}.json")
         final = self.study.seals.get("evidence", {"journals": {}})["journals"].get(path, {"lines": "no head"})
         self.report.expect(5, f"{path}, lines, as sealed by seals/evidence.json", count, final["lines"])
+        return ""
+
+    def stops(self, path: str, runs: list[list[int]], heads: list[int], count: int) -> None:
+        """Whether a seal saw the journal between the last question after each start and the next question."""
+        ends = zip(runs, [*(first for first, _ in runs[1:]), count + 1], strict=False)
+        bare = sum(bisect_left(heads, last) == bisect_left(heads, following) for (_, last), following in ends)
+        if bare:
+            why = f"{bare} of {len(runs)} scans ended without a seal: starts and stops are its maker's word"
+            self.report.unchecked(5, path, why)
 
     def about(self, entry: dict[str, Any]) -> tuple[Doc, Asked]:
         if entry["document"] not in self.study.documents:
@@ -1263,7 +1483,7 @@ class Scan:
         card, plugin = self.study.bundle.digest(f"detectors/{self.name}.json"), self.study.plugins[self.name]
         expected = {"detector": self.name, "card_sha256": card, "shard": "{}/{}".format(*self.shard)}
         self.started.append((place, entry["plugin"]))
-        for field, value in (expected | {"plugin": entry["plugin"] and plugin}).items():
+        for field, value in (expected | {"plugin": None if entry["plugin"] is None else plugin}).items():
             self.report.expect(5, f"{place} {field}", entry[field], value)
 
     def stop(self, entry: dict[str, Any], place: str) -> None:
@@ -1276,6 +1496,7 @@ class Scan:
                 self.report.fault(4, place, f"{doc.id} sent here", "the order that follows from seed.json")
             self.position = doc.position
         self.when(entry["at"], place)
+        self.known(entry["at"], doc, place)
         for where, code in self.started:
             if code is None and self.study.plugins[self.name] is not None:
                 self.report.fault(5, f"{where} plugin", "nothing", "the promised code, since it asks")
@@ -1295,6 +1516,16 @@ class Scan:
             self.report.fault(5, place, f"{doc.id} sent after {self.changed}", "nothing: the promise says stop")
         asked.open[attempt], asked.next, asked.file = entry["at"], attempt + 1, self.file
 
+    def known(self, at: str, doc: Doc, place: str) -> None:
+        """Others had promise and corpus before a question, and no author took the text back before it."""
+        time, gone = moment(at), self.study.withdrawn.get(doc.id)
+        for name in ("promise", "corpus"):
+            stamped = self.study.stamped.get(name, "")
+            if time < stamped and early(time, stamped):
+                self.report.fault(5, place, f"asked {at}", f"after seals/{name}.json, stamped {stamped}")
+        if gone and early(moment(gone), time):
+            self.report.fault(5, place, f"{doc.id} asked about {at}", f"nothing: it was withdrawn {gone}")
+
     def retry(self, entry: dict[str, Any], place: str) -> None:
         asked = self.about(entry)[1]
         if asked.open.pop(entry["attempt"], None) is None:
@@ -1306,11 +1537,14 @@ class Scan:
         doc, asked = self.about(entry)
         if asked.sents or asked.readings or asked.skipped is not None:
             self.report.fault(5, place, f"{doc.id} skipped after it was sent, read or skipped", "skipped once, alone")
+        gone = self.study.withdrawn.get(doc.id) if entry["reason"] == "its author withdrew the text" else None
+        if gone and early(moment(entry["at"]), moment(gone)):
+            self.report.fault(5, place, f"left out at {entry['at']}", f"after {doc.id} was withdrawn, {gone}")
         asked.skipped = entry["reason"]
 
     def reading(self, entry: dict[str, Any], place: str) -> None:
         doc, asked = self.about(entry)
-        state, version, scanned = entry["state"], entry["version"], entry["origin"] == "scan"
+        state, version, scanned = entry["state"], entry["version"] or None, entry["origin"] == "scan"
         self.report.expect(5, f"{place} address", entry["address"], doc.address)
         if state not in STATES[:3] or entry["origin"] not in ("scan", "typed", "recorded"):
             raise Fault(f"state {state}, origin {entry['origin']}", "a final state and an origin of the format")
@@ -1321,11 +1555,12 @@ class Scan:
         sent_at = asked.open.pop(entry["attempt"], None) if scanned else entry["sent_at"]
         if scanned and sent_at is None:
             self.report.fault(5, place, f"no sent line for attempt {entry['attempt']} of {doc.id}", "one before it")
-        elif entry["sent_at"] not in (None, sent_at):
+        elif entry["sent_at"] != sent_at:
             self.report.fault(5, place, f"sent at {entry['sent_at']}", f"{sent_at}, as its sent line says")
         self.report.expect(
             5, f"{place} version_asked", entry["version_asked"], self.study.detectors[self.name]["version"]
         )
+        self.report.expect(5, f"{place} vendor_at", entry["vendor_at"], None)
         for time in (entry["sent_at"], entry["got_at"]):
             if scanned and time is not None:
                 self.when(time, place)
@@ -1434,6 +1669,49 @@ class Scan:
             self.report.fault(5, place, f"{state}, the answer echoes {got}", "declined where the echo differs")
         if state != "answered" and not other and found["displayed"] is not None:
             self.report.fault(5, place, f"{state}, but the evidence shows an answer", "a shown answer is final")
+        if entry["origin"] == "typed" and not other and found["displayed"] is not None:
+            with self.report.guard(5, place):
+                self.typed(entry, doc, body, place)
+
+    def typed(self, entry: dict[str, Any], doc: Doc, body: bytes, place: str) -> None:
+        """What people typed is about its document, of its reader and date; what counts follows from the rows, where the
+        card is one of screens."""
+        answer = ANSWERS.decode(body.decode())
+
+        def cells(at: str, *names: str) -> dict[str, str]:
+            held = {name: pointed(answer, f"{at}/{name}") or "" for name in names}
+            "".join(held.values()).encode()  # no unpaired surrogates
+            return {name: cell if cell.strip() else "" for name, cell in held.items()}
+
+        told = cells("", "document", "number", "date", "read_by", "operator", "displayed", "version")
+        columns = ("displayed", "version", "date", "operator", "document", "number")
+        rows = [row for at in range(3) if any((row := cells(f"/readings/{at}", *columns)).values())]
+        screens = self.judge.of_screens
+        wanted = {
+            "document": (told["document"], doc.id),
+            "read_by": (told["read_by" if screens else "operator"], entry["read_by"]),
+            "date": (instant(told["date"]), entry["got_at"] and instant(entry["got_at"])),
+        }
+        for field, (got, expected) in wanted.items():
+            if got != (expected or "") and (got or (screens and field != "document")):
+                self.report.fault(5, f"{place} {field}, as typed", expected, got or "what the reading says")
+        if not screens:
+            return
+        if not told["document"] and numbered(told["number"]) != doc.position + 1:
+            self.report.fault(5, f"{place} number, as typed", told["number"], f"{doc.position + 1}, which is {doc.id}")
+        if not 1 <= len(rows) <= 2 or not all(row["displayed"] for row in rows):
+            raise Fault(f"{len(rows)} rows, or nothing displayed", "one row or two, as they were typed")
+        readers = "; ".join(dict.fromkeys(row["operator"] for row in rows))
+        for row in rows:
+            for field, read in (("document", str), ("number", numbered)):
+                if told[field] and row[field] and read(row[field]) != read(told[field]):
+                    self.report.fault(5, f"{place} readings", f"about {row[field]}", f"about {told[field]}")
+        if told["date"] not in ("", rows[0]["date"]):
+            self.report.fault(5, f"{place} readings", f"of {rows[0]['date']}", f"of {told['date']}")
+        if all(row["operator"] for row in rows) and told["read_by"] != readers:
+            self.report.fault(5, f"{place} readings", f"typed by {readers}", f"typed by {told['read_by']}")
+        counts = counting(rows, cells("/settled", "displayed", "version", "by", "why"))
+        self.report.expect(5, f"{place} what counts", (told["displayed"], told["version"]), counts)
 
     def belongs(self, key: tuple[bool, str | None]) -> str | None:
         """The version to which a reading belongs; key: (failed, its own version)."""
@@ -1490,6 +1768,8 @@ class Table:
         return None
 
     def row(self, *values: object) -> None:
+        if 7 in self.report.open:
+            return
         for line in ",".join(map(cell, values)).encode().split(b"\n"):
             got = self.next()
             if got is None and not self.over:
@@ -1508,7 +1788,7 @@ class Table:
             self.report.fault(7, f"{self.path}:{self.number}", got, expected)
 
     def end(self) -> None:
-        if self.next() is not None:
+        if 7 not in self.report.open and self.next() is not None:
             self.report.fault(7, f"{self.path}:{self.number}", "more rows", "the end of the table")
 
 
@@ -1631,8 +1911,13 @@ def check_scans(study: Study) -> None:
     rates = {"k": Table(study, "rates", RATES), "k_lenient": Table(study, "rates_lenient", RATES)}
     units = Table(study, "units", UNITS)
     for name in sorted(study.detectors):
+        scan = None
         with report.guard(5, f"journal/{name}"):
             scan = Scan(study, name)
+        if scan is None or scan.broken:
+            report.open.add(7)
+            continue
+        with report.guard(5, f"journal/{name}"):
             for version in scan.versions:
                 results.append(result := Result(study, scan, version))
                 result.readings(scan, readings, timing)
@@ -1642,14 +1927,18 @@ def check_scans(study: Study) -> None:
     for table in (readings, units, *rates.values()):
         table.end()
     true = "retrospective" if study.retrospective else "prospective"
-    report.expect(7, "tables/readings.csv timing", timing, true)
-    last_tables(study, results, true)
+    if 7 in report.open:
+        report.unchecked(7, "tables", "they follow from journals that are broken: see check 5")
+    else:
+        report.expect(7, "tables/readings.csv timing", timing, true)
+        last_tables(study, results, true)
     if study.retrospective:
         report.unchecked(6, "the edition", "retrospective: the rules were written after the answers existed")
+    report.unchecked(5, "journal", "the remarks on answers", "penmark verify")
     report.done[5] = f"{len(study.bundle.named('journal/.*'))} journals, as sealed"
-    for path in study.bundle.named(r"tables/.*"):
-        if path not in REQUIRED:
-            report.unchecked(7, path, "its rows", "penmark verify")
+    for path in sorted({*study.bundle.named(r"tables/.*"), "tables/warnings.csv"} - set(REQUIRED)):
+        here = path in study.bundle.files
+        report.unchecked(7, path, "its rows" if here else "that there is nothing to warn of", "penmark verify")
     report.done[7] = f"{len(results)} detector versions, recomputed to the byte"
 
 
@@ -1753,6 +2042,8 @@ def verify(root: Path) -> list[dict[str, Any]]:
     with report.guard(6, "tables/readings.csv"):
         check_complete(study)
     report.unchecked(8, "report/index.html", "that every number in the page stands in a table", "penmark verify")
+    held = [path for path in (*WORDS, *study.bundle.named("replies/.*")) if path in study.bundle.files]
+    report.unchecked(8, ", ".join(held), "what they say: anyone can change them, and their sums", "penmark verify")
     return report.checks()
 
 
@@ -1801,7 +2092,7 @@ def main(arguments: list[str]) -> int:
         unchecked = sum(check["state"] == "not checked" for check in checks)
         last = f"{len(failed)} of {len(NAMES)} checks failed; {unchecked} questions not checked here\n"
         out = "".join(map(told, checks)) + last
-    sys.stdout.buffer.write(out.encode("utf-8", "backslashreplace"))
+    sys.stdout.buffer.write(out.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
     return 1 if failed else 0
 
 

@@ -103,6 +103,7 @@ def _refuse_odd_files(bundle: Path) -> None:
         raise UsageError(
             "is a study, not a bundle", place=str(bundle), remedy="`penmark publish` there makes its bundle: name that."
         )
+    study.refuse_extract(bundle)
     if not (bundle / "format").is_file() or study.read(bundle / "format", limit=64) != b"1\n":
         raise UsageError(
             "is not a bundle of format 1 (no file `format` that says so)",

@@ -109,6 +109,7 @@ GROUPS = {
     "archive, date stated only": "false positives",
     "archive, not shown to predate 2022": "false positives",
     "unedited AI": "detections",
+    "rewritten AI": "detections",
     "lightly edited AI": "flagged",
     "other mixed text": "flagged",
 }
@@ -130,7 +131,8 @@ def group() -> pl.Expr:
         .otherwise(pl.lit("archive, not shown to predate 2022"))
     )  # fmt: skip
     return (
-        pl.when(truth == "ai").then(pl.lit("unedited AI"))
+        pl.when((truth == "ai") & (kind == "transformed")).then(pl.lit("rewritten AI"))
+        .when(truth == "ai").then(pl.lit("unedited AI"))
         .when((truth == "mixed") & (kind == "edited")).then(pl.lit("lightly edited AI"))
         .when(truth == "mixed").then(pl.lit("other mixed text"))
         .when(kind == "attested").then(volunteers)

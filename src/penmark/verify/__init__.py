@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,7 +18,7 @@ from penmark import protocol, study, tokens
 from penmark.errors import FaultsError, PenmarkError
 from penmark.journal import Journal
 from penmark.records import Check, Protocol
-from penmark.verify import changes, claims, computed, corpus, journals, pages, promise, seals, sums
+from penmark.verify import changes, claims, computed, corpus, journals, pages, promise, seals, sums, unsealed
 from penmark.verify.found import Found
 
 NAMES = ("sums", "seals", "promise kept", "corpus", "journals", "completeness", "tables", "pages")
@@ -27,12 +28,19 @@ _READ_BY = {"seals": 2, "protocol": 3, "detectors": 3, "manifest": 4, "journal":
 T = TypeVar("T")
 
 
-def check(root: Path, trust: tokens.Trust) -> list[Check]:
-    """Every finding of all eight checks of the bundle in ``root``, by number."""
+Further = Callable[[study.Edition, list[Found]], None]
+"""More of check 8, for a bundle whose files may be opened: takes it, and what the checks found so far."""
+
+
+def check(root: Path, trust: tokens.Trust, *, further: Further | None = None) -> list[Check]:
+    """Every finding of all eight checks of the bundle in ``root``, by number. ``further``: what comes after them, which
+    this floor cannot do itself."""
     edition = study.Edition(root.resolve())
     found = [Found(number, name, edition.root) for number, name in enumerate(NAMES, 1)]
     if _run(found[0], lambda: sums.sums(edition.root, found[0])):
         _checks(edition, trust, found)
+        if further is not None:
+            _run(found[7], lambda: further(edition, found))
     else:
         for one in found[1:]:
             why = "the bundle holds links or special files, so nothing else of it is opened"
@@ -41,21 +49,28 @@ def check(root: Path, trust: tokens.Trust) -> list[Check]:
 
 
 def _checks(edition: study.Edition, trust: tokens.Trust, found: list[Found]) -> None:
-    """Checks 2 to 8 of a folder that holds plain files and nothing else."""
-    two, three, four, five, eight = (found[number - 1] for number in (2, 3, 4, 5, 8))
-    sealed = seals.Sealed()
-    _run(two, lambda: seals.seals(edition, trust, sealed, two))
-    promised = _run(three, lambda: protocol.read_sealed(edition))
-    read = _run(five, lambda: journals.read(edition, five))
-    readable = five.clean
-    if promised is not None:
-        _promised(edition, promised, sealed, read or [], trust, found)
-    else:
-        for one in (four, five):
-            one.not_checked("the bundle", "there is no protocol to hold it against: see check 3", _DAMAGED)
-    _scored(edition, read if readable else None, found)
+    """Checks 2 to 8 of a folder that holds plain files and nothing else.
+
+    Journals are read, scored and tabled as columns, which leaves Python to others: in a thread beside the checks that look
+    at one document and one answer after the other. It says nothing itself, so that findings keep their order.
+    """
+    two, three, five, eight = (found[number - 1] for number in (2, 3, 5, 8))
+    with ThreadPoolExecutor(1) as beside:
+        reading = beside.submit(journals.read, edition)
+        computing = beside.submit(lambda: computed.compute(edition, reading.result()))
+        sealed = seals.Sealed()
+        _run(two, lambda: seals.seals(edition, trust, sealed, two))
+        promised = _run(three, lambda: protocol.read_sealed(edition))
+        if promised is not None:
+            _promised(edition, promised, sealed, reading, trust, found)
+        else:
+            _run(five, lambda: journals.readable(reading.result(), five))
+            for one in found[3:5]:
+                one.not_checked("the bundle", "there is no protocol to hold it against: see check 3", _DAMAGED)
+        _scored(edition, computing, found)
     _run(eight, lambda: changes.changes(edition, eight))
     _run(eight, lambda: changes.readme(edition.root, eight))
+    _run(eight, lambda: unsealed.replied(edition, sealed.seals.get("promise"), eight))
     _run(eight, lambda: pages.pages(edition.root, eight))
 
 
@@ -63,7 +78,7 @@ def _promised(
     edition: study.Edition,
     promised: Protocol,
     sealed: seals.Sealed,
-    read: list[Journal],
+    reading: Future[journals.Read],
     trust: tokens.Trust,
     found: list[Found],
 ) -> None:
@@ -73,17 +88,19 @@ def _promised(
     _run(three, lambda: promise.promise(edition, promised, sealed.seals.get("promise"), trust, three))
     claimed = claims.Claims(edition, promised, sealed.seals.get("corpus"), known, four)
     _run(four, lambda: corpus.corpus(edition, promised, known, claimed.see, four))
+    _run(four, lambda: unsealed.withdrawn(known, sealed.seals.get("corpus"), four))
+    read: tuple[Journal, ...] = _run(five, lambda: journals.readable(reading.result(), five)) or ()
     _run(four, lambda: corpus.order(read, known, four))
     _run(five, lambda: journals.journals(edition, promised, sealed, read, known, five))
 
 
-def _scored(edition: study.Edition, read: list[Journal] | None, found: list[Found]) -> None:
+def _scored(edition: study.Edition, computing: Future[computed.Computed], found: list[Found]) -> None:
     """Checks 6 and 7 stand on one scoring; what cannot be scored is the failure of the check that reads it."""
     six, seven = found[5:7]
-    scored = _run(seven, lambda: _computed(edition, read, found))
-    if scored is not None:
-        _run(six, lambda: computed.complete(scored, six))
-        _run(seven, lambda: computed.tables(edition, scored, six, seven))
+    made = _run(seven, lambda: _computed(edition, computing, found))
+    if made is not None:
+        _run(six, lambda: computed.complete(made.scored, six))
+        _run(seven, lambda: computed.tables(edition, made, six, seven))
         return
     first = next((one.number for one in found if not one.clean), seven.number)
     six.not_checked("pairs", f"they cannot be counted: see check {first}", _DAMAGED)
@@ -91,9 +108,11 @@ def _scored(edition: study.Edition, read: list[Journal] | None, found: list[Foun
         seven.not_checked("tables", f"they cannot be computed: see check {first}", _DAMAGED)
 
 
-def _computed(edition: study.Edition, read: list[Journal] | None, found: list[Found]) -> computed.Computed | None:
+def _computed(
+    edition: study.Edition, computing: Future[computed.Computed], found: list[Found]
+) -> computed.Computed | None:
     try:
-        return computed.compute(edition, read)
+        return computing.result()
     except PenmarkError as error:
         for fault in error.faults:
             inside = (fault.place or "").removeprefix(f"{edition.root}/")

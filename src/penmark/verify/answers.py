@@ -8,23 +8,30 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import itertools
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
 
 from penmark import __version__, canon, cards, evidence, journal, reading, study
-from penmark.errors import PenmarkError
+from penmark.errors import PenmarkError, counted
 from penmark.records import Card
-from penmark.verify import bulk, packed, texts
+from penmark.verify import bulk, packed, texts, typed
 from penmark.verify.corpus import Corpus
 from penmark.verify.found import Found
 
 _CHANGED = "A journal or the evidence was changed. Ask the publisher for the sealed files."
 _AGAIN = "Get the bundle again."
+_NO_REMARK = "Answers about attested texts have no remark."
+_SOFTWARE = f"penmark {__version__}"
+_DOCUMENTS = {"document": pl.String, "position": pl.Int64, "attested": pl.Boolean}
 
 
 class _Row(NamedTuple):
-    """What is needed of a reading."""
+    """What is needed of a reading; ``position`` of its document, and whether that is attested."""
 
     document: str
     attempt: int
@@ -37,6 +44,10 @@ class _Row(NamedTuple):
     version: str | None
     reason: str | None
     origin: str
+    read_by: str | None
+    got_at: str | None
+    position: int
+    attested: bool
 
 
 def answers(
@@ -49,41 +60,75 @@ def answers(
     found: Found,
 ) -> None:
     """Walk the readings of the detector ``name`` and its raw answers in step: evidence stands in their order."""
-    kept = _kept(edition, name, found)
+    kept, hands = _Kept(edition, name, found), typed.Typed(known, found)
     for one in own:
         place, ours = f"journal/{one.path.name}", _ours(one)
-        for row in map(_Row._make, one.readings.select(_Row._fields).iter_rows()):
-            if row.evidence_sha256 is None:
-                _displayed(f"{place}:{row.line}", row, card, found)
-                continue
-            at = known.ids.get(row.document)
-            if at is None or known.withheld[at]:
-                continue
-            file, there = next(kept, (f"evidence/{name}", None))
-            key = (row.document, row.attempt, row.evidence_sha256)
+        readings = one.readings.join(published.documents, on="document", how="left", maintain_order="left")
+        readings = readings.select(_Row._fields)
+        for row in map(_Row._make, readings.filter(pl.col("evidence_sha256").is_null()).iter_rows()):
+            _displayed(f"{place}:{row.line}", row, card, found)
+        _hidden(place, readings, known, found)
+        proven = readings.filter(pl.col("evidence_sha256").is_not_null(), pl.col("position").is_not_null())
+        for row, file, body in _in_step(place, proven, kept, found):
             where = f"{place}:{row.line}"
-            if there is None or (there.document, there.attempt, there.sha256) != key:
-                got = "nothing" if there is None else f"the answer about {there.document}, attempt {there.attempt}"
-                wanted = f"the raw answer about {row.document} with digest {row.evidence_sha256}"
-                found.failed(f"{file} for {where}", got, wanted, _CHANGED)
-                return
-            salt = known.salts.get(row.document) if known.attested[at] else None
-            digest = canon.keyed(salt, there.body) if salt is not None else canon.sha256(there.body)
+            salt = known.salts.get(row.document) if row.attested else None
+            digest = canon.keyed(salt, body) if salt is not None else canon.sha256(body)
             if digest != row.evidence_sha256:
-                found.failed(f"{file} for {where}", digest, row.evidence_sha256, _CHANGED)
+                found.failed(f"{file} for {where}", digest, row.evidence_sha256 or "", _CHANGED)
                 continue
-            text = published.text(at) if card.answer.text is not None else None
-            judged = _judged(row, card, there.body, text)
+            text = published.text(row.position) if card.answer.text is not None else None
+            judged = _judged(row, card, body, text)
             _answer(where, row, judged, text, found)
-            if row.state == "answered" and known.attested[at]:
-                found.equal(f"{where} (reason)", row.reason, None, "Answers about attested texts have no remark.")
+            if row.origin == "typed" and judged.state == "answered":
+                hands.hold(where, typed.Said(row.document, row.read_by, row.got_at), card, body)
+            if row.state == "answered" and row.attested:
+                found.equal(f"{where} (reason)", row.reason, None, _NO_REMARK)
             elif ours and (text is not None or row.reason is not None):
-                _remark(where, row, card, there.body, published.text(at) if text is None else text, found)
-        if not ours and card.answer.text is not None:
-            why = "another release wrote it, whose remarks on answers are not held against the answers"
+                said = published.text(row.position) if text is None else text
+                _remark(where, row, card, body, said, found)
+        if kept.lost:
+            return
+        if not ours:
+            others = ", ".join(sorted({str(start["software"]) for start in one.starts} - {_SOFTWARE}))
+            why = f"another release ({others}) wrote it, whose remarks on answers are not held against the answers"
             found.not_checked(place, why, "Use the release that its start lines name.")
-    if (more := next(kept, None)) is not None:
-        found.failed(more[0], "answers without a reading", "one answer a reading", _CHANGED)
+    file, more = kept.take(1)
+    if more.height:
+        found.failed(file, "answers without a reading", "one answer a reading", _CHANGED)
+
+
+def _hidden(place: str, readings: pl.DataFrame, known: Corpus, found: Found) -> None:
+    """No remark on an answer about an attested text that is not here: nobody could look at either."""
+    told = readings.filter(
+        pl.col("position").is_null(),
+        pl.col("evidence_sha256").is_not_null(),
+        pl.col("state") == "answered",
+        pl.col("reason").is_not_null(),
+    )
+    for document, line, reason in told.select("document", "line", "reason").iter_rows():
+        if document in known.ids and known.attested[known.ids[document]]:
+            found.failed(f"{place}:{line} (reason)", reason, "nothing", _NO_REMARK)
+
+
+def _in_step(place: str, rows: pl.DataFrame, kept: _Kept, found: Found) -> Iterator[tuple[_Row, str, bytes]]:
+    """Each reading with the file and the bytes of its raw answer, as long as they stand in the same order."""
+    while rows.height:
+        file, there = kept.take(rows.height)
+        here = rows.head(there.height)
+        same = (here["document"] == there["document"]) & (here["attempt"] == there["attempt"])
+        same &= here["evidence_sha256"] == there["sha256"]
+        good = there.height if same.all() else same.arg_min() or 0
+        yield from zip(map(_Row._make, here.head(good).iter_rows()), itertools.repeat(file), there["body"].head(good))
+        if there.is_empty() or good < there.height:
+            row, got = _Row._make(rows.row(good)), "nothing"
+            if there.height:
+                document, attempt = there.select("document", "attempt").row(good)
+                got = f"the answer about {document}, attempt {attempt}"
+            wanted = f"the raw answer about {row.document} with digest {row.evidence_sha256}"
+            found.failed(f"{file} for {place}:{row.line}", got, wanted, _CHANGED)
+            kept.lost = True
+            return
+        rows = rows.slice(there.height)
 
 
 def _judged(row: _Row, card: Card, body: bytes, text: str | None) -> reading.Judged:
@@ -116,7 +161,7 @@ def _answer(where: str, row: _Row, judged: reading.Judged, text: str | None, fou
 
 def _ours(one: journal.Journal) -> bool:
     """True where this release wrote the journal: what is worth a remark is not part of the format."""
-    return all(start["software"] == f"penmark {__version__}" for start in one.starts)
+    return all(start["software"] == _SOFTWARE for start in one.starts)
 
 
 def _remark(where: str, row: _Row, card: Card, body: bytes, text: str | None, found: Found) -> None:
@@ -157,22 +202,63 @@ def _displayed(where: str, row: _Row, card: Card, found: Found) -> None:
     found.equal(f"{where} (score, label)", got, told, "The reading is not what was displayed.")
 
 
-def _kept(edition: study.Edition, name: str, found: Found) -> Iterator[tuple[str, evidence.Kept]]:
-    """The raw answers about one detector, file by file, each with its file."""
-    for number, path in enumerate(_files(edition, name), 1):
+class _Kept:
+    """The raw answers about one detector, taken in their order. ``lost``: the readings stand in another one."""
+
+    def __init__(self, edition: study.Edition, name: str, found: Found) -> None:
+        self._none = f"evidence/{name}", bulk.table([])
+        self._blocks = _blocks(edition, name, found)
+        self._file, self._next = self._none
+        self.lost = False
+
+    def take(self, most: int) -> tuple[str, pl.DataFrame]:
+        """The file of the next answers, and up to ``most`` of them (columns as in ``bulk``); none where there are no more."""
+        while self._next.is_empty() and (block := next(self._blocks, None)) is not None:
+            self._file, self._next = block
+        if self._next.is_empty():
+            return self._none
+        taken, self._next = self._next.head(most), self._next.slice(most)
+        return self._file, taken
+
+
+def _blocks(edition: study.Edition, name: str, found: Found) -> Iterator[tuple[str, pl.DataFrame]]:
+    """File and answers, thousands at a time."""
+    files = _files(edition, name)
+    for number, path in enumerate(files, 1):
         place, wanted = f"evidence/{path.name}", f"{name}-{number:04d}.jsonl.gz"
         found.equal(place, path.name, wanted, f"Evidence is numbered without a gap. {_AGAIN}")
+        held = 0
         try:
             for first, lines in packed.blocks(path, evidence.MAX_LINES):
-                several = bulk.kept(lines)
-                singly = (_one(f"{place}:{n}", f"{path}:{n}", line, found) for n, line in enumerate(lines, first))
-                for number, one in enumerate(singly if several is None else several, first):
-                    if one.detector != name:
-                        found.failed(f"{place}:{number} detector", one.detector, name, _CHANGED)
-                    yield place, one
+                held += len(lines)
+                block, error = bulk.kept(lines), None
+                if block is None:
+                    block, error = _singly(place, path, first, lines, found)
+                other = block.with_row_index("line", first).filter(pl.col("detector") != name)
+                for line, detector in other.select("line", "detector").iter_rows():
+                    found.failed(f"{place}:{line} detector", detector, name, _CHANGED)
+                yield place, block
+                if error is not None:
+                    raise error
         except PenmarkError as error:
             found.error(error)
             return
+        if held == 0 or (held < evidence.MAX_LINES and number < len(files)):
+            expected = f"{evidence.MAX_LINES} where another file follows, else at least one"
+            found.failed(place, f"holds {counted(held, 'line')}", expected, _CHANGED)
+
+
+def _singly(
+    place: str, path: Path, first: int, lines: list[bytes], found: Found
+) -> tuple[pl.DataFrame, PenmarkError | None]:
+    """The raw answers in lines of which one is not like most; up to the one that is none, and what is wrong with it."""
+    kept = []
+    try:
+        for number, line in enumerate(lines, first):
+            kept.append(_one(f"{place}:{number}", f"{path}:{number}", line, found))
+    except PenmarkError as error:
+        return bulk.table(kept), error
+    return bulk.table(kept), None
 
 
 def _one(where: str, place: str, line: bytes, found: Found) -> evidence.Kept:
@@ -184,7 +270,7 @@ def _one(where: str, place: str, line: bytes, found: Found) -> evidence.Kept:
     return one
 
 
-def _files(edition: study.Edition, name: str) -> list[Any]:
+def _files(edition: study.Edition, name: str) -> list[Path]:
     pattern = re.compile(re.escape(name) + r"-[0-9]{4,6}\.jsonl\.gz")
     held = edition.evidence.iterdir() if edition.evidence.is_dir() else ()
     return sorted((path for path in held if pattern.fullmatch(path.name)), key=lambda path: (len(path.name), path.name))
@@ -201,10 +287,12 @@ def strays(edition: study.Edition, names: set[str], found: Found) -> None:
 
 
 class Texts:
-    """Published texts by position; read once, when a detector echoes what it scanned."""
+    """Published texts by position; read once, when a detector echoes what it scanned. ``documents``: which ones they are."""
 
     def __init__(self, edition: study.Edition, known: Corpus) -> None:
         self._edition, self._known = edition, known
+        held = [(name, at, known.attested[at] != 0) for name, at in known.ids.items() if not known.withheld[at]]
+        self.documents = pl.DataFrame(held, schema=_DOCUMENTS, orient="row")
         self._salts = {known.ids[name]: salt for name, salt in known.salts.items() if name in known.ids}
         self._texts: dict[str, bytes] | None = None
 

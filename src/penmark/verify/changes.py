@@ -13,16 +13,22 @@ from penmark.errors import PenmarkError
 from penmark.verify.found import Found
 
 _LARGEST = 64 * 2**20
-_HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_MARKUP = re.compile(r"<[A-Za-z!/?]|^\s*(?:```|~~~)")
-"""What a reader of Markdown takes for HTML, or for the fence of a block of code."""
-_CODE = re.compile(r"`[^`]+`")
+_MARKUP = re.compile(r"<[A-Za-z!/?]|^\s*(?:```|~~~)|^ {0,3}\[[^\]]*\]:")
+"""What a reader of Markdown takes for HTML, for the fence of a block of code, or for an address that is not shown."""
+_RULE = re.compile(r"\||^\s*:?-+:?\s*$")
+"""What makes a table in README.md."""
+_HEAD = re.compile(r" {0,3}#{1,6}(\s|$)")
+_UNDERLINE = re.compile(r" {0,3}(=+|-+)\s*")
+"""What makes a head of the words above it."""
+_AMENDED = re.compile(r"Binds \S+ and later editions\. (.*)")
+_CODE = re.compile(r"\\.|(?<!`)`(?!`)[^`]+`(?!`)")
+"""What a backslash takes its meaning from, and spans of code; those between several backticks count for none."""
 _GENERATED = "It is generated: publish again, and do not edit it."
 
 
 def changes(edition: study.Edition, found: Found) -> None:
-    """What every amendment and deviation says stands in CHANGES.md, white space folded, where it is seen; there are as many
-    headings as these."""
+    """What every amendment and deviation says stands in CHANGES.md as a line of its own, where it is seen; there are as many
+    headings as these, and no markup that hides or adds one."""
     path = edition.root / "CHANGES.md"
     try:
         text = study.read(path, limit=2**26).decode("utf-8", "replace")
@@ -31,14 +37,27 @@ def changes(edition: study.Edition, found: Found) -> None:
     except PenmarkError as error:
         found.error(error)
         return
-    said = " ".join(_HIDDEN.sub("", text).split())
+    lines = text.split("\n")
+    said = {line if (amended := _AMENDED.fullmatch(line)) is None else amended[1] for line in lines}
     for place, what in told.items():
-        if " ".join(what.split()) not in said:
+        if display.markdown(what) not in said:
             found.failed("CHANGES.md", f"leaves out {place}", what, _GENERATED)
-    heads = sum(line.startswith("## ") for line in text.split("\n"))
+    heads = sum(map(_is_head, lines, ["", *lines])) - 1  # but the title
     if heads > len(told):
         expected = f"{len(told)}, one for each amendment and deviation"
         found.failed("CHANGES.md", f"tells {heads} changes", expected, _GENERATED)
+    for number, line in enumerate(lines, 1):
+        if _MARKUP.search(_plain(line)):
+            found.failed(f"CHANGES.md:{number}", line, "no HTML, fence or hidden address", _GENERATED)
+
+
+def _is_head(line: str, above: str) -> bool:
+    return _HEAD.match(line) is not None or (above.strip() != "" and _UNDERLINE.fullmatch(line) is not None)
+
+
+def _plain(line: str) -> str:
+    """A line without its code spans, and without what a backslash takes its meaning from."""
+    return _CODE.sub("", line)
 
 
 def readme(root: Path, found: Found) -> None:
@@ -65,7 +84,9 @@ def readme(root: Path, found: Found) -> None:
         found.failed("README.md", f"a table of {len(got)} lines", f"Table 1, {len(wanted)} lines", "Publish again.")
     held = {number for number, _ in got}
     for number, line in enumerate(lines, 1):
-        plain = _CODE.sub("", line)
-        if number > 1 and number not in held and (_MARKUP.search(plain) or "|" in plain):  # the first is the title
-            remedy = "Publish again, and do not edit it."
-            found.failed(f"README.md:{number}", line, "no table but Table 1, and no HTML or fence around it", remedy)
+        plain = _plain(line)
+        made = _RULE.search(plain) if number > 1 else None  # the first is the title
+        joined = number + 1 in held and line.strip() != ""
+        if number not in held and (_MARKUP.search(plain) or made or joined):
+            expected = "no table but Table 1, an empty line before it, and no HTML or fence around it"
+            found.failed(f"README.md:{number}", line, expected, _GENERATED)

@@ -31,6 +31,7 @@ class Claims:
         last = None if frozen is None else tokens.moment(frozen.sealed_at).date() + timedelta(days=1)
         self._last = None if last is None else last.isoformat()
         self._cards = dict(_cards(edition, promised))
+        self._limited = {name: card for name, card in self._cards.items() if _limited(card)}
         for name in self._cards:
             known.unfit[name] = {}
 
@@ -45,8 +46,8 @@ class Claims:
         if own.kind == "attested" and document.withheld is None and not own.consent.publish:
             got = "is published, and its author did not agree to that"
             self._found.failed(place, got, "a withheld text", "Ask the publisher, and the author.")
-        for name, card in self._cards.items():
-            if (document.attested or _limited(card)) and (why := cards.not_scannable(card, document)) is not None:
+        for name, card in (self._cards if document.attested else self._limited).items():
+            if (why := cards.not_scannable(card, document)) is not None:
                 self._known.unfit[name][document.id] = why
 
     def _dated(self, place: str, name: str, value: Any) -> None:

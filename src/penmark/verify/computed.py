@@ -10,6 +10,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import polars as pl
 
@@ -18,21 +19,36 @@ from penmark import tables as made
 from penmark.errors import PenmarkError
 from penmark.journal import Journal
 from penmark.verify.found import Found
+from penmark.verify.journals import Read
 
-Computed = scoring.Scored
-"""An edition, scored again from what was promised, frozen and answered."""
 _LEFT_OUT = "A pair without an answer is a column, not a gap. Ask the publisher."
 _FOLLOWS = "The table does not follow from protocol, manifest and journals."
 _WARNINGS = "tables/warnings.csv"
 _COUNTS = ("n", "no_result", "not_scannable", "not_run")
 
 
-def compute(edition: study.Edition, read: list[Journal] | None) -> Computed:
-    """Score the edition. ``read``: its journals, where all of them could be read. Raises as ``scoring.score``."""
-    return scoring.score(edition, journals=read)
+class Computed(NamedTuple):
+    """An edition, scored again from what was promised, frozen and answered; and all its tables, by path."""
+
+    scored: scoring.Scored
+    tables: dict[str, bytes]
 
 
-def complete(scored: Computed, found: Found) -> None:
+def compute(edition: study.Edition, read: Read) -> Computed:
+    """Score the edition, whose journals are read already, and make its tables. Raises as ``scoring.score``, and what could
+    not be read."""
+    scored = scoring.score(edition, journals=_whole(read))
+    departures = edition.tables / "departures.csv"
+    return Computed(scored, made.of(scored, study.read(departures) if departures.is_file() else None))
+
+
+def _whole(read: Read) -> Iterator[Journal]:
+    yield from read.journals
+    if read.error is not None:
+        raise read.error
+
+
+def complete(scored: scoring.Scored, found: Found) -> None:
     """Check 6: every scheduled pair has a state, and one that is not answered says why."""
     pairs = scored.pairs()
     silent = pairs.filter((pl.col("state") != "answered") & (pl.col("reason").fill_null("") == ""))
@@ -48,18 +64,16 @@ def complete(scored: Computed, found: Found) -> None:
         found.not_checked("the edition", why, "Read the numbers as a reanalysis.")
 
 
-def tables(edition: study.Edition, scored: Computed, six: Found, seven: Found) -> None:
+def tables(edition: study.Edition, again: Computed, six: Found, seven: Found) -> None:
     """Check 7; where a table differs, check 6 looks whether pairs were left out of it."""
-    departures = edition.tables / "departures.csv"
-    expected = made.of(scored, study.read(departures) if departures.is_file() else None)
+    expected = dict(again.tables)
     unknown = {"tables/departures.csv"} - set(expected)
-    if _sealed_by(edition) != f"penmark {__version__}":
+    if (software := _sealed_by(edition)) != f"penmark {__version__}":
         unknown.add(_WARNINGS)
         expected.pop(_WARNINGS, None)
-        if (edition.root / _WARNINGS).is_file():
-            seven.not_checked(
-                _WARNINGS, "another release made it, by rules of its own", "Use the release that the seal names."
-            )
+        why = f"another release ({software or 'no seal names it'}) sealed the evidence: its rules say what is a warning"
+        gone = "" if (edition.root / _WARNINGS).is_file() else ", and that there is none"
+        seven.not_checked(_WARNINGS, why + gone, "Use the release that the seal names.")
     for path, data in sorted(expected.items()):
         try:
             got = study.read(edition.root / path)

@@ -6,13 +6,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, get_args
 
 import polars as pl
@@ -22,7 +21,7 @@ from penmark import canon, provenance, study, text
 from penmark.errors import PenmarkError
 from penmark.journal import Journal
 from penmark.records import Arm, Document, Protocol, Time
-from penmark.verify import pools, texts
+from penmark.verify import findings, parents, pools, texts
 from penmark.verify.found import Found
 
 _HEX = re.compile(r"[0-9a-f]{64}")
@@ -30,6 +29,8 @@ _TIME = re.compile(get_args(Time)[1].pattern)
 _FROZEN = "The corpus was changed after the freeze. Ask the publisher for the frozen one."
 _KEYS = frozenset(f.alias or name for name, f in Document.model_fields.items())
 _TWINS = ("duplicate-bytes", "duplicate-text")
+_EXCUSED = ("after-cutoff", "over-budget", "not-edited", "sentences-changed", "sentences-unclear")
+"""What of provenance may be otherwise than promised, where screening.csv says so; kind, grade and truth may not."""
 Cells = Counter[tuple[str, tuple[tuple[str, str | None], ...]]]
 
 
@@ -37,8 +38,8 @@ Cells = Counter[tuple[str, tuple[tuple[str, str | None], ...]]]
 class Corpus:
     """The documents of a manifest, small: by position, with what later checks need.
 
-    ``withdrawn``: when, by document. ``broken``: lines that are no documents. ``unfit``: by detector and document, why its
-    sealed card says that it cannot be asked about it.
+    ``withdrawn``: when, by document; ``since``: that moment, where it is one. ``broken``: lines that are no documents.
+    ``unfit``: by detector and document, why its sealed card says that it cannot be asked about it.
     """
 
     ids: dict[str, int] = field(default_factory=dict)
@@ -47,6 +48,7 @@ class Corpus:
     attested: bytearray = field(default_factory=bytearray)
     salts: dict[str, bytes] = field(default_factory=dict)
     withdrawn: dict[str, str] = field(default_factory=dict)
+    since: dict[str, datetime] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     unfit: dict[str, dict[str, str]] = field(default_factory=dict)
     seed: bytes | None = None
@@ -66,14 +68,17 @@ def corpus(
     _seed(edition, promised, known, found)
     _salts(edition, known, found)
     _withdrawn(edition, known, found)
-    drawn = pools.Pools(edition, promised, found)
+    drawn, made = pools.Pools(edition, promised, found), parents.Parents(promised, found)
+    screened = findings.read(edition, found)
     wanted: texts.Wanted = {}
     try:
-        for document in _Manifest(edition, promised, known, found).documents():
+        for document in _Manifest(edition, promised, known, screened.rules, found).documents():
             drawn.see(document)
+            made.see(document)
             see(document)
             if document.withheld is None and document.id not in known.withdrawn:
                 wanted[document.address] = (*wanted.get(document.address, ()), texts.facts(document))
+        findings.about(screened, promised, known.ids, found)
     except PenmarkError as error:
         found.error(error)
     salted = [name for name, at in known.ids.items() if known.attested[at] and not known.withheld[at]]
@@ -84,6 +89,7 @@ def corpus(
         found.failed("salts.jsonl", got, "a salt for each attested text that is published, in manifest order", remedy)
     texts.texts(edition, wanted, known.salts, found)
     drawn.replay(known.seed, found)
+    made.hold(known.ids, known.addresses, known.attested, screened.rules)
     if (said := [name for name in known.ids if name in known.withdrawn]) != [
         n for n in known.withdrawn if n in known.ids
     ]:
@@ -167,6 +173,7 @@ def _salts(edition: study.Edition, known: Corpus, found: Found) -> None:
 def _withdrawn(edition: study.Edition, known: Corpus, found: Found) -> None:
     """Texts that their authors took back after the freeze: neither they, their salts nor answers about them are here."""
     path = edition.root / "withdrawn.jsonl"
+    number = 0
     try:
         for number, line in study.records(path) if path.exists() else ():
             name, at = line.get("document"), line.get("at")
@@ -175,6 +182,8 @@ def _withdrawn(edition: study.Edition, known: Corpus, found: Found) -> None:
                 found.failed(f"withdrawn.jsonl:{number}", "is not one new {at, document}", "a tombstone", _FROZEN)
             else:
                 known.withdrawn[str(name)] = str(at)
+        if path.exists() and number == 0:
+            found.failed("withdrawn.jsonl", "is empty", "no file where nobody took a text back", _FROZEN)
     except PenmarkError as error:
         found.error(error)
 
@@ -185,18 +194,21 @@ def _withdrawn(edition: study.Edition, known: Corpus, found: Found) -> None:
 class _Manifest:
     """One pass over the manifest; every fault of a document is told at its line."""
 
-    def __init__(self, edition: study.Edition, promised: Protocol, known: Corpus, found: Found) -> None:
+    def __init__(
+        self, edition: study.Edition, promised: Protocol, known: Corpus, told: set[tuple[str, str]], found: Found
+    ) -> None:
         self.edition, self.promised, self.known, self.found = edition, promised, known, found
         self.arms = {arm.name: (i, arm) for i, arm in enumerate(promised.arms)}
         self.counts: Counter[str] = Counter()
         self.cells: Cells = Counter()
         self.forms, self.places = array("Q"), array("Q")
-        self.told = _told(edition, found)
+        self.told = told
         self.last: tuple[int, str] = (-1, "")
 
     def documents(self) -> Iterator[Document]:
         """Each document that is one, in order; raises PenmarkError where a line cannot be read."""
         head: object = None
+        number = 0
         for number, line in study.lines(self.edition.manifest):
             place = f"manifest.jsonl:{number}"
             value = canon.decode(line, place=place)
@@ -207,7 +219,10 @@ class _Manifest:
                 self.found.failed(place, f"has not the fields of a document ({', '.join(odd)})", "all of them", _FROZEN)
             else:
                 yield from self._document(place, line, value)
-        self._head(head)
+        if number == 0:
+            self.found.failed("manifest.jsonl", "is empty", "a head, and a line for each frozen document", _FROZEN)
+        else:
+            self._head(head)
         self._quotas()
         self._alike()
 
@@ -297,7 +312,9 @@ class _Manifest:
 def _sufficient(place: str, document: Document, arm: Arm, told: set[tuple[str, str]], found: Found) -> None:
     """What the arm asks of provenance is there; a date after the cutoff is a fault where screening did not tell it."""
     for lack in provenance.insufficient(document, arm):
-        if (lack.rule, document.id) not in told:
+        if lack.rule not in _EXCUSED:
+            found.failed(place, lack.message, "provenance as promised, whatever screening.csv says", lack.remedy)
+        elif (lack.rule, document.id) not in told:
             found.failed(place, lack.message, "provenance as promised, or a finding in screening.csv", lack.remedy)
     limits, count = arm.words, document.words
     if limits is None or count is None or limits.minimum <= count <= limits.maximum:
@@ -305,25 +322,3 @@ def _sufficient(place: str, document: Document, arm: Arm, told: set[tuple[str, s
     if ("word-limit", document.id) not in told:
         expected = f"{limits.minimum} to {limits.maximum} words, or a finding in screening.csv"
         found.failed(place, f"{count} words", expected, _FROZEN)
-
-
-def _told(edition: study.Edition, found: Found) -> set[tuple[str, str]]:
-    """(rule, document) of each finding of screening.csv."""
-    try:
-        data = study.read(edition.screening)
-        rows = csv.reader(io.StringIO(data.decode("utf-8"), newline=""), strict=True)
-        header = next(rows, [])
-        rule, document = header.index("rule"), header.index("document")
-        read = list(rows)
-        if any(len(row) != len(header) for row in read):
-            raise ValueError("a row has more or fewer cells than the header")
-        if study.csv_bytes(header, read) != data:
-            found.failed(
-                "screening.csv", "is written otherwise", "the one form of a table (docs/format.md, 1)", _FROZEN
-            )
-        return {(row[rule], row[document].removeprefix("'")) for row in read}
-    except PenmarkError as error:
-        found.error(error)
-    except (csv.Error, ValueError, IndexError) as error:
-        found.failed("screening.csv", f"is no table of findings ({error})", "rule, document, …", _FROZEN)
-    return set()

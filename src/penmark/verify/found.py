@@ -51,7 +51,7 @@ class Found:
     def equal(self, subject: str, got: object, expected: object, remedy: str) -> bool:
         """Fail unless both are equal; says whether they are."""
         if got != expected:
-            self.failed(subject, str(got), str(expected), remedy)
+            self.failed(subject, _said(got), _said(expected), remedy)
         return got == expected
 
     @property
@@ -85,13 +85,17 @@ class Found:
                 "subject": plain(subject.replace(self._root, "") if self._root else subject),
                 "got": None if got is None else plain(got),
                 "expected": None if expected is None else plain(expected),
-                "remedy": remedy,
+                "remedy": None if remedy is None else plain(remedy),
             }
         )
         new = one not in self._kept
         if new:
             self._kept.append(one)
         return new
+
+
+def _said(value: object) -> str:
+    return "nothing" if value is None else str(value)
 
 
 def plain(text: str) -> str:

@@ -30,9 +30,9 @@ def hours(place: str, one: journal.Journal, promised: Protocol, sealed: Sealed, 
         for times in (one.sent["at"], scanned["sent_at"].drop_nulls(), scanned["got_at"].drop_nulls()):
             if (span := _span(place, times)) is not None:
                 _inside(place, span, promised, sealed.seals, found)
-        answered = readings.filter(readings["state"] == "answered")["got_at"].drop_nulls()
-        if (span := _span(place, answered)) is not None:
-            _promised_before(place, span[0], sealed, found)
+        if (span := _span(place, one.sent["at"])) is not None:
+            _seen_before(place, span[0], sealed, found)
+        _promised_before(place, readings.filter(readings["state"] == "answered")["got_at"].drop_nulls(), sealed, found)
         _after(place, scanned, "got_at", "sent_at", stamps.CLOCK, found)
         _after(place, scanned, "at", "got_at", stamps.CLOCK, found)
         _after(place, readings.filter(readings["origin"] != "scan"), "at", "got_at", DAY, found)
@@ -100,11 +100,21 @@ def _inside(place: str, span: tuple[str, str], promised: Protocol, seals: dict[s
         found.failed(place, f"scanned at {last}", expected, "Asked after the evidence seal.")
 
 
-def _promised_before(place: str, first: str, sealed: Sealed, found: Found) -> None:
+def _seen_before(place: str, first: str, sealed: Sealed, found: Found) -> None:
+    """What was asked about, and by which rules, others had before the first question."""
+    for name, stamped in sealed.stamped.items():
+        if name in ("promise", "corpus") and tokens.moment(first) + stamps.CLOCK < tokens.moment(stamped):
+            expected = f"after seals/{name}.json, {stamped} by its token"
+            remedy = "Nobody else saw what was frozen before it was asked about: it may have been chosen afterwards."
+            found.failed(place, f"asked at {first}", expected, remedy)
+
+
+def _promised_before(place: str, answered: pl.Series, sealed: Sealed, found: Found) -> None:
     """Where others saw the promise only after an answer, the promise's own time does not make the edition prospective."""
     stamped, promise = sealed.stamped.get("promise"), sealed.seals.get("promise")
-    if stamped is None or promise is None or tokens.moment(first) < tokens.moment(promise.sealed_at):
+    if stamped is None or promise is None:
         return
-    if tokens.moment(first) + stamps.CLOCK < tokens.moment(stamped):
+    later = answered.filter(answered.str.strip_suffix("Z") >= promise.sealed_at.removesuffix("Z"))
+    if (span := _span(place, later)) is not None and tokens.moment(span[0]) + stamps.CLOCK < tokens.moment(stamped):
         expected = f"after the promise, {stamped} by its token"
-        found.failed(place, f"answered at {first}", expected, "The rules were written after the answers existed.")
+        found.failed(place, f"answered at {span[0]}", expected, "The rules were written after the answers existed.")

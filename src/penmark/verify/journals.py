@@ -8,13 +8,14 @@ reason for not asking on trust.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
-from penmark import canon, cards, journal, provenance, study
+from penmark import canon, cards, journal, provenance, study, tokens
 from penmark.errors import PenmarkError
 from penmark.records import Protocol, Seal, SealedCard
-from penmark.verify import answers, hours, turns
+from penmark.verify import answers, hours, stamps, stops, turns
 from penmark.verify.corpus import Corpus
 from penmark.verify.found import Found
 from penmark.verify.seals import Sealed
@@ -22,23 +23,36 @@ from penmark.verify.seals import Sealed
 _CHANGED = "A journal or the evidence was changed. Ask the publisher for the sealed files."
 
 
-def read(edition: study.Edition, found: Found) -> list[journal.Journal]:
-    """Every journal that keeps the format; what does not is a finding."""
-    read: list[journal.Journal] = []
+class Read(NamedTuple):
+    """The journals of a bundle that keep the format, and what is wrong with the others."""
+
+    journals: tuple[journal.Journal, ...]
+    error: PenmarkError | None
+
+
+def read(edition: study.Edition) -> Read:
+    """Every journal."""
+    held: list[journal.Journal] = []
     try:
         first = canon.sha256(study.read(edition.seal("corpus")))
-        for one in journal.read_all(edition.journal_files(), first):
-            read.append(one)
+        held.extend(journal.read_all(edition.journal_files(), first))
     except PenmarkError as error:
-        found.error(error)
-    return read
+        return Read(tuple(held), error)
+    return Read(tuple(held), None)
+
+
+def readable(read: Read, found: Found) -> tuple[journal.Journal, ...]:
+    """Those that keep the format; what does not is a finding."""
+    if read.error is not None:
+        found.error(read.error)
+    return read.journals
 
 
 def journals(
     edition: study.Edition,
     promised: Protocol,
     sealed: Sealed,
-    read: list[journal.Journal],
+    read: tuple[journal.Journal, ...],
     known: Corpus,
     found: Found,
 ) -> None:
@@ -65,6 +79,8 @@ def journals(
         _documents(place, one, frozen, found)
         _asked(place, one, promised.detector(one.detector).version, found)
         _fit(place, one, known, found)
+        _taken_back(place, one, known, found)
+        stops.stops(place, one, sealed.seals, found)
     _heads(edition, sealed.seals, {f"journal/{one.path.name}": one for one in read}, found)
     texts = answers.Texts(edition, known)
     for name, card in held.items():
@@ -127,9 +143,10 @@ def _asked(place: str, one: journal.Journal, version: str | None, found: Found) 
     )
     both = scanned.join(sent, on=["document", "attempt"], how="inner", maintain_order="left")
     for line, said, at in (
-        both.filter(pl.col("sent_at") != pl.col("at")).select("line", "sent_at", "at").collect().iter_rows()
+        both.filter(pl.col("sent_at").ne_missing(pl.col("at"))).select("line", "sent_at", "at").collect().iter_rows()
     ):
-        found.failed(f"{place}:{line}", f"sent at {said}", f"{at}, as its `sent` line says", _CHANGED)
+        got = "no time of sending" if said is None else f"sent at {said}"
+        found.failed(f"{place}:{line}", got, f"{at}, as its `sent` line says", _CHANGED)
 
 
 # --- sealed heads ----------------------------------------------------------------------------------------------------
@@ -178,8 +195,11 @@ def _fit(place: str, one: journal.Journal, known: Corpus, found: Found) -> None:
     """A document that was not asked about was withdrawn, or is one that the sealed card says cannot be, for that reason; one
     that cannot be is not asked about. Which documents are asked about is nobody's choice."""
     unfit = known.unfit.get(one.detector, {})
-    for document, reason, line in one.skipped.select("document", "reason", "line").iter_rows():
-        if (reason == provenance.WITHDRAWN and document in known.withdrawn) or document not in known.ids:
+    for document, reason, line, at in one.skipped.select("document", "reason", "line", "at").iter_rows():
+        if reason == provenance.WITHDRAWN and document in known.withdrawn:
+            _gone(f"{place}:{line}", document, at, known, found)
+            continue
+        if document not in known.ids:
             continue
         if document in known.broken:
             continue  # check 4 says what is wrong with it
@@ -191,6 +211,26 @@ def _fit(place: str, one: journal.Journal, known: Corpus, found: Found) -> None:
         for document, line in asked.select("document", "line").iter_rows():
             remedy = "By the promised card the document could not be asked about."
             found.failed(f"{place}:{line}", f"{document} is asked about", f"skipped: {unfit[document]}", remedy)
+
+
+def _gone(place: str, document: str, at: str, known: Corpus, found: Found) -> None:
+    """A text that was left out since its author took it back was taken back before."""
+    stamps.check_time(at, place)
+    if (since := known.since.get(document)) is not None and since > tokens.moment(at) + stamps.CLOCK:
+        expected = f"after {known.withdrawn[document]}, when {document} was withdrawn"
+        found.failed(place, f"left out at {at}, since it was withdrawn", expected, "One of the two times was made up.")
+
+
+def _taken_back(place: str, one: journal.Journal, known: Corpus, found: Found) -> None:
+    """Nobody asks about a text that its author took back before."""
+    asked = one.sent.filter(pl.col("document").is_in(list(known.since)))
+    for document, line, at in asked.select("document", "line", "at").iter_rows():
+        where = f"{place}:{line}"
+        stamps.check_time(at, where)
+        if known.since[document] + stamps.CLOCK < tokens.moment(at):
+            expected = f"nothing sent: it was withdrawn at {known.withdrawn[document]}"
+            remedy = "Its author had taken the text back, or one of the two times was made up. Ask the publisher."
+            found.failed(where, f"{document} is asked about at {at}", expected, remedy)
 
 
 def _elsewhere(name: str, card: SealedCard, own: list[journal.Journal], found: Found) -> None:

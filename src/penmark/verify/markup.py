@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator
 
 DEEPEST = 40
 """Levels of elements."""
-_PHRASES = frozenset({"a", "bdi", "br", "code", "em", "small", "span", "strong", "svg"})
+PHRASES = frozenset({"a", "bdi", "br", "code", "em", "small", "span", "strong", "svg"})
+"""Elements that stand in lines of text."""
 _BLOCKS = frozenset(
     {"div", "dl", "details", "h2", "h3", "h4", "nav", "p", "section", "article", "figure", "table", "ul"}
 )
 _TEXT = frozenset({"#"})
-_FLOW = _BLOCKS | _PHRASES | _TEXT
-_INLINE = _PHRASES | _TEXT
+_FLOW = _BLOCKS | PHRASES | _TEXT
+_INLINE = PHRASES | _TEXT
 WITHIN: dict[str, frozenset[str]] = {
     "html": frozenset({"head", "body"}),
     "head": frozenset({"meta", "title", "style"}),

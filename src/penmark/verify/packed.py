@@ -16,6 +16,8 @@ from penmark.errors import PenmarkError
 
 EXPANDED = 8 * 2**30
 """No file expands to more than this (bytes)."""
+FREE, RATIO = 2**24, 200
+"""Nor to more than FREE, and RATIO times its own size: what is worth packing is nowhere near as dense."""
 _CHUNK = 2**20
 _START = b"\x1f\x8b\x08\0\0\0\0\0"
 _AGAIN = "Get the file again from where it was published."
@@ -68,6 +70,7 @@ def _expanded(path: Path) -> Iterator[bytes]:
     """What the one member holds, piece by piece."""
     stream, total, start = zlib.decompressobj(31), 0, b""
     try:
+        most = min(EXPANDED, FREE + RATIO * path.stat().st_size)
         with path.open("rb") as file:
             while chunk := file.read(_CHUNK):
                 start = start or chunk[: len(_START)]
@@ -76,8 +79,8 @@ def _expanded(path: Path) -> Iterator[bytes]:
                 while chunk and not stream.eof:
                     piece = stream.decompress(chunk, _CHUNK)
                     chunk, total = stream.unconsumed_tail, total + len(piece)
-                    if total > EXPANDED:
-                        raise PenmarkError(f"expands to more than {EXPANDED} bytes", place=str(path), remedy=_AGAIN)
+                    if total > most:
+                        raise PenmarkError(f"expands to more than {most} bytes", place=str(path), remedy=_AGAIN)
                     yield piece
                 if chunk or stream.unused_data:
                     raise PenmarkError("goes on behind its end", place=str(path), remedy=_AGAIN)

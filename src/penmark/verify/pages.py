@@ -13,10 +13,13 @@ from pathlib import Path
 
 from penmark import canon, display, study
 from penmark.errors import PenmarkError
+from penmark.verify import sheets
 from penmark.verify.found import LISTED, Found
 from penmark.verify.markup import Element, parse
+from penmark.verify.placing import placed
 from penmark.verify.rows import rows
 from penmark.verify.sums import safe
+from penmark.verify.wording import NEVER, wording
 
 LARGEST = 64 * 2**20
 """No page is larger (bytes)."""
@@ -26,33 +29,17 @@ CITABLE = re.compile(
 )
 """The files that a page may cite."""
 STYLES = {
-    "a29abf8f8012af6c942f6c72e5944950889445fd34651c4ce8a33e7ac763f859": "0.1.0",
-    "b5be8e48b3c1be33d01d89c21a9106c1ae5b0a2958bbcd88e498daf9121e040e": "0.1.0",
+    "06c18b5f2bebd2b642bdf4f263f6fbe2f651da9238d7aa954c537a4ba5c683b9": "0.1.0",
 }
 """SHA-256 of the style sheet of each release: what they show and hide is known."""
-TRICKS = re.compile(
-    r"(?<![\w-])(content|visibility|opacity|clip|clip-path|text-indent|transform|translate|scale|filter|position|float|"
-    r"letter-spacing|direction|order|overflow|mask|zoom|inset)\s*:|display\s*:\s*none|font-size\s*:\s*0|"
-    r"(?<![\w-])margin[a-z-]*\s*:[^;}]*-\d|url\s*\(|@import|@font-face|transparent|\\",
-    re.IGNORECASE,
-)
-"""What an unknown style sheet may not hold: ways to hide, move, reorder or add what is read."""
 FIXED = frozenset({"SHA-256", "sha256sum -c SHA256SUMS", "python3 verify.py .", "Table 1", "Table 2"})
 """Texts with digits that belong to the house, and say nothing of any detector."""
 SCALE = frozenset({"0", "25", "50", "75", "100"})
 """The labels of the scale above a plot."""
-SHEET = 2**16
-"""No style sheet is longer (characters)."""
 KEPT_FOR = {"skip": ("a", "Skip to the results"), "more": ("small", "Scroll sideways: there are more columns.")}
 """Classes that the style sheet of a release moves out of sight, or shows on small screens only: their element and text."""
 META = {("color-scheme", "light dark"), ("viewport", "width=device-width, initial-scale=1")}
-NEVER = re.compile(
-    r"\bwinners?\b|\bmost accurate\b|\bbest detectors?\b|\bmost reliable\b|\branked\b|\branking\b", re.IGNORECASE
-)
-"""What a snapshot cannot support; told only in the words of the promise."""
 _CITED = ("data-cell", "data-quote", "data-over", "data-path", "data-fixed")
-_UNSEEN = ("head", "nav", "details", "title", "style")
-"""What is folded away, left out in print, or no text: a demand is not met there."""
 _SHOWN = ("data-cell", "data-quote", "data-over")
 _MADE = "The page is generated: make it again with `penmark report`, and do not edit it."
 
@@ -112,8 +99,11 @@ class _Page:
         self._digits(tree)
         self._style(tree)
         rows(tree, self.sources, self.fail)
+        placed(tree, self.sources, self.fail)
         self._left_out(tree)
-        self._words(tree)
+        retrospective = any(t["timing"] == "retrospective" for t in self.sources.rows("tables/table1.csv"))
+        announced = self.sources.value("seals/corpus.json", "/announced") is not None
+        wording(tree, retrospective, announced, self.fail)
 
     # --- citations -------------------------------------------------------------------------------------------------
 
@@ -243,23 +233,22 @@ class _Page:
             )
 
     def _style(self, tree: Element) -> None:
-        sheets = [element for element in tree.walk() if element.name == "style"]
-        if len(sheets) != 1:
-            self.fail(tree.line, f"{len(sheets)} style sheets", "one")
-        for sheet in sheets:
+        styles = [element for element in tree.walk() if element.name == "style"]
+        if len(styles) != 1:
+            self.fail(tree.line, f"{len(styles)} style sheets", "one")
+        for sheet in styles:
             text = sheet.text()
             if canon.sha256(text.encode()) in STYLES:
                 continue
-            if len(text) > SHEET:
-                self.fail(
-                    sheet.line, f"a style sheet of {len(text)} characters", f"at most {SHEET}, or one of a release"
-                )
+            if len(text) > sheets.LONGEST:
+                got = f"a style sheet of {len(text)} characters"
+                self.fail(sheet.line, got, f"at most {sheets.LONGEST}, or one of a release")
                 continue
-            trick = TRICKS.search(text)
+            trick = sheets.trick(text)
             if trick is not None:
-                line = sheet.line + text.count("\n", 0, trick.start())
+                line = sheet.line + text.count("\n", 0, trick[0])
                 self.fail(
-                    line, f"{trick[0]} in a style sheet of no release", "a style sheet that hides and moves nothing"
+                    line, f"{trick[1]} in a style sheet of no release", "a style sheet that hides and moves nothing"
                 )
             else:
                 self.found.not_checked(
@@ -277,27 +266,6 @@ class _Page:
         for wanted in _required(self.sources, self.root):
             if wanted not in shown:
                 self.fail(1, f"leaves out {wanted.partition(' ')[2]}", "a page that shows it, unfolded")
-
-    def _words(self, tree: Element) -> None:
-        """The few words that must stand on a page, and those that must not."""
-        seen = (t for e, t in tree.texts() if e.name not in _UNSEEN and e.inside(*_UNSEEN) is None)
-        said = " ".join("".join(seen).split()).casefold()
-        retrospective = any(t["timing"] == "retrospective" for t in self.sources.rows("tables/table1.csv"))
-        demands = []
-        if retrospective:
-            demands.append("retrospective edition: the rules were written after the answers existed")
-        if self.sources.value("seals/corpus.json", "/announced") is None:
-            demands.append("not publicly pre-registered")
-        for demand in demands:
-            if demand not in said:
-                self.fail(1, f"does not say: {demand}", f"a page that says: {demand}")
-        for element, text in tree.texts():
-            words = " ".join(text.split())
-            theirs = element.attributes.get("data-quote", "").startswith("replies/")
-            if retrospective and not theirs and re.search(r"pre-?committed", words, re.IGNORECASE):
-                self.fail(element.line, words, "a retrospective edition is not pre-committed")
-            if (never := NEVER.search(words)) is not None and "data-quote" not in element.attributes:
-                self.fail(element.line, f"says {never[0]}: {words}", "no rank and no winner")
 
 
 def _required(sources: display.Sources, root: Path) -> Iterator[str]:

@@ -27,6 +27,7 @@ class Pools:
         self._here: dict[str, dict[str, tuple[str, drawing.Cell, bool]]] = {}
         order = {name: at for at, name in enumerate(self._arms)}
         last: tuple[int, str] = (-1, "")
+        number = 0
         try:
             for number, line in study.records(edition.pool) if edition.pool.exists() else ():
                 if not _fits(line, self._arms) or (order[line["arm"]], line["document"]) <= last:
@@ -37,6 +38,8 @@ class Pools:
                     continue
                 last = (order[line["arm"]], line["document"])
                 self._lines.setdefault(line["arm"], {})[line["document"]] = line
+            if edition.pool.exists() and number == 0:
+                found.failed(_PLACE, "is empty", "no file where no arm was drawn", _REMEDY)
         except PenmarkError as error:
             found.error(error)
 

@@ -70,6 +70,9 @@ def _cards(edition: study.Edition, promised: Protocol, found: Found) -> dict[str
             found.error(error)
             continue
         found.equal(f"{subject} card.name", sealed.card.name, detector.card, "The protocol names another card.")
+        code = None if sealed.plugin is None else sealed.plugin.name
+        remedy = "The code that asks is promised with the card, where a plugin asks, and only there."
+        found.equal(f"{subject} plugin", f"code of {code}", f"code of {sealed.card.ask.plugin}", remedy)
         known[detector.name] = sealed.card
     names = {d.name for d in promised.detectors}
     for path in sorted(edition.detectors.glob("*")) if edition.detectors.is_dir() else []:
@@ -91,7 +94,7 @@ def _departures(edition: study.Edition, promised: Protocol, known: dict[str, Car
         expected = protocol.departures_csv(protocol.departures(promised, known, protocol.unpublished(edition)))
         got = study.read(edition.root / path)
     except protocol.UnknownTemplate as error:
-        found.not_checked(path, error.faults[0].fact, "Use the penmark release that shipped this template.")
+        _unknown(path, promised, error, found)
         return
     except PenmarkError as error:
         found.error(error)
@@ -107,6 +110,17 @@ def _departures(edition: study.Edition, promised: Protocol, known: dict[str, Car
         found.failed(
             f"{path}:{at + 1}", said or "nothing", computed or "nothing", "Every departure is told. Ask for all."
         )
+
+
+def _unknown(path: str, promised: Protocol, error: protocol.UnknownTemplate, found: Found) -> None:
+    """What departs from a template that is not here follows from nothing; a released one is never edited."""
+    fact = error.faults[0].fact
+    if promised.template is not None and promised.template.name in protocol.TEMPLATES:
+        remedy = "Under this name another template is shipped. Ask the publisher what the study departs from."
+        found.failed("protocol.json template", fact, "name and digest of one template", remedy)
+        return
+    why = f"{fact}, so that departures are not known, whatever table and page say of them"
+    found.not_checked(path, why, "Use the penmark release that shipped this template.")
 
 
 # --- what changed ----------------------------------------------------------------------------------------------------
@@ -131,17 +145,16 @@ def _amendments(
     stamps.strays(folder, found)
 
 
-def _before(path: Path, amendment: Amendment, times: list[str], sealed: Seal | None, found: Found) -> None:
-    """An amendment that binds this edition was announced before its promise; where it has a token, that says when."""
-    stamped = stamps.first(times)
-    said, spare = (amendment.announced_at, timedelta()) if stamped is None else (stamped, stamps.CLOCK)
-    if sealed is not None and tokens.moment(said) > tokens.moment(sealed.sealed_at) + spare:
-        found.failed(
-            f"amendments/{path.name}",
-            f"announced at {said}{'' if stamped is None else ', by its token'}",
-            f"before the promise, {sealed.sealed_at}",
-            "An amendment binds only editions promised after it.",
-        )
+def _before(path: Path, amendment: Amendment, times: list[stamps.Stamp], sealed: Seal | None, found: Found) -> None:
+    """An amendment that binds this edition was announced before its promise, by its own word and by that of its token."""
+    said = [(amendment.announced_at, "", timedelta())]
+    if (stamped := stamps.first(times)) is not None:
+        said.append((stamped, ", by its token", stamps.CLOCK))
+    for at, whose, spare in said:
+        if sealed is not None and tokens.moment(at) > tokens.moment(sealed.sealed_at) + spare:
+            remedy = "An amendment binds only editions promised after it."
+            expected = f"before the promise, {sealed.sealed_at}"
+            found.failed(f"amendments/{path.name}", f"announced at {at}{whose}", expected, remedy)
 
 
 def _deviations(edition: study.Edition, promised: Protocol, found: Found) -> None:

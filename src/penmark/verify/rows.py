@@ -19,6 +19,8 @@ NAMES = {
     "tables/rates.csv": ("detector", "version", "arm", "slice_by", "slice"),
     "tables/units.csv": ("detector", "version", "arm"),
 }
+_ALSO = frozenset({"tables/agreement.csv", "tables/departures.csv", "tables/warnings.csv", "screening.csv"})
+"""Other files of which a row of a page has one row at most."""
 """What a row of a result says it is about: these cells stand in the row, or above it in the caption."""
 AXIS = "0255075100"
 """The labels of a plot's scale, as one text."""
@@ -43,9 +45,7 @@ def rows(tree: Element, sources: Sources, fault: Fault) -> None:
 def _one_row(element: Element, captions: Captions, sources: Sources, fault: Fault) -> None:
     """All cells of a file that are cited in one row are of one row of it, and say what the row is about."""
     cited = _cited(element, but=("li",) if element.name == "tr" else ())
-    for path in sorted(
-        {path for path, _, _ in cited} & (NAMES.keys() | {"tables/agreement.csv", "tables/departures.csv"})
-    ):
+    for path in sorted({path for path, _, _ in cited} & (NAMES.keys() | _ALSO)):
         numbers = sorted({row for p, row, _ in cited if p == path})
         if len(numbers) > 1:
             fault(

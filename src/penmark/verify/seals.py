@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from pathlib import Path
 
 from penmark import study, tokens
@@ -23,9 +23,10 @@ _KINDS = ("promise", "corpus", "evidence")
 
 @dataclass
 class Sealed:
-    """The seals that can be read, in their order, and the earliest time that a token gives each."""
+    """The seals that can be read, in their order, with all that tokens say of each. ``stamped``: since when others had it."""
 
     seals: dict[str, Seal] = field(default_factory=dict)
+    stamps: dict[str, list[stamps.Stamp]] = field(default_factory=dict)
     stamped: dict[str, str] = field(default_factory=dict)
 
 
@@ -39,8 +40,8 @@ def seals(edition: study.Edition, trust: tokens.Trust, sealed: Sealed, found: Fo
         _digests(edition.root, name, seal, found)
     _coverage(edition, sealed.seals, found)
     for name in sealed.seals:
-        time = stamps.first(stamps.beside(edition.seal(name), trust, found))
-        if time is not None:
+        sealed.stamps[name] = stamps.beside(edition.seal(name), trust, found)
+        if (time := stamps.first(sealed.stamps[name])) is not None:
             sealed.stamped[name] = time
         elif name in _KINDS:
             why = "no token from outside: the time is the operator's word"
@@ -48,7 +49,7 @@ def seals(edition: study.Edition, trust: tokens.Trust, sealed: Sealed, found: Fo
     _order(sealed, found)
     stamps.strays(edition.seals, found)
     if "corpus" in sealed.seals:
-        _announced(sealed.seals["corpus"], found)
+        _announced(sealed.seals["corpus"], sealed.seals.get("promise"), found)
     if found.clean:
         found.ok("seals", f"{len(names)} seals, chained, every sealed file as it was")
 
@@ -141,32 +142,43 @@ def _within(folder: Path) -> list[str]:
 
 
 def _order(sealed: Sealed, found: Found) -> None:
-    """Tokens come one after the other, each before the next seal was made, none long before its own."""
+    """No token is older than its seal, none younger than the next, whoever gave it; the earliest over each seal come one
+    after the other, and so do the earliest of those that the reader trusts."""
     names = list(sealed.seals)
-    last = ""
     for name, following in zip_longest(names, names[1:]):
-        at, said = sealed.stamped.get(name), sealed.seals[name].sealed_at
-        if at is None:
-            continue
-        place = f"seals/{name}.json"
-        if tokens.moment(at) + stamps.CLOCK < tokens.moment(said):
-            found.failed(place, f"says sealed at {said}", f"about {at}, as its token says", _SEALED)
-        if last and tokens.moment(at) < tokens.moment(sealed.stamped[last]):
-            found.failed(place, f"token of {at}", f"after that of {last}, {sealed.stamped[last]}", _SEALED)
-        if following is not None:
-            limit = sealed.seals[following].sealed_at
+        place, said = f"seals/{name}.json", sealed.seals[name].sealed_at
+        for at, _ in sealed.stamps.get(name, []):
+            if tokens.moment(at) + stamps.CLOCK < tokens.moment(said):
+                found.failed(place, f"says sealed at {said}", f"about {at}, as its token says", _SEALED)
+            limit = at if following is None else sealed.seals[following].sealed_at
             if tokens.moment(at) > tokens.moment(limit) + stamps.CLOCK:
                 remedy = "Nobody else saw this seal before the next one was made: it may have been made afterwards."
                 found.failed(place, f"token of {at}", f"before seals/{following}.json was made, {limit}", remedy)
-        last = name
+        if (seen := sealed.stamped.get(name)) and tokens.moment(seen) > tokens.moment(said) + stamps.CLOCK:
+            why = f"says sealed at {said}, its token {seen}: until then it is the operator's word"
+            found.not_checked(place, why, "Take the token's time for the seal's.")
+    _following({name: times for name, times in sealed.stamps.items() if times}, found)
+    _following({name: own for name, times in sealed.stamps.items() if (own := stamps.trusted(times))}, found)
 
 
-def _announced(corpus: Seal, found: Found) -> None:
+def _following(held: dict[str, list[stamps.Stamp]], found: Found) -> None:
+    """The earliest times of these tokens do not decrease along the seals."""
+    times = {name: min((one.at for one in each), key=tokens.moment) for name, each in held.items()}
+    for (last, before), (name, at) in pairwise(times.items()):
+        if tokens.moment(at) < tokens.moment(before):
+            found.failed(f"seals/{name}.json", f"token of {at}", f"after that of {last}, {before}", _SEALED)
+
+
+def _announced(corpus: Seal, promise: Seal | None, found: Found) -> None:
+    """Others can have captured the promise only when it was made, and did before the corpus was sealed."""
     if corpus.announced is None:
         found.not_checked("announcement", "not publicly pre-registered", "Nothing to do: the pages say so.")
         return
-    if tokens.moment(corpus.announced.captured_at) > tokens.moment(corpus.sealed_at):
-        at = corpus.announced.captured_at
-        found.failed("seals/corpus.json announced", f"captured at {at}", f"before {corpus.sealed_at}", _SEALED)
+    place, at = "seals/corpus.json announced", corpus.announced.captured_at
+    if tokens.moment(at) > tokens.moment(corpus.sealed_at):
+        found.failed(place, f"captured at {at}", f"before {corpus.sealed_at}", _SEALED)
+    if promise is not None and tokens.moment(at) + stamps.CLOCK < tokens.moment(promise.sealed_at):
+        remedy = "Ask whoever captured it when that was: what they have is not this promise."
+        found.failed(place, f"captured at {at}", f"after the promise, {promise.sealed_at}", remedy)
     remedy = "Open the capture and compare it with protocol.yaml."
     found.not_checked("announcement", f"captured at {corpus.announced.capture}", remedy)

@@ -6,8 +6,10 @@ reader does not trust: such a token is *not checked*, and its time counts agains
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 from penmark import study, tokens
 from penmark.errors import PenmarkError
@@ -21,9 +23,16 @@ LARGEST = 2**16
 """No token file is larger (bytes)."""
 
 
-def beside(path: Path, trust: tokens.Trust, found: Found) -> list[str]:
-    """Judge every token over the file ``path``; the times (RFC 3339) of those whose signature holds."""
-    times: list[str] = []
+class Stamp(NamedTuple):
+    """What a token whose signature holds says: its time (RFC 3339), and whether the reader trusts whose word that is."""
+
+    at: str
+    trusted: bool
+
+
+def beside(path: Path, trust: tokens.Trust, found: Found) -> list[Stamp]:
+    """Judge every token over the file ``path``; what those say whose signature holds."""
+    times: list[Stamp] = []
     name = path.parent.name
     try:
         data = study.read(path, limit=2**26)
@@ -37,7 +46,7 @@ def beside(path: Path, trust: tokens.Trust, found: Found) -> list[str]:
             found.error(error)
             continue
         if result.at is not None:
-            times.append(result.at)
+            times.append(Stamp(result.at, result.state == "ok"))
         if result.state == "failed":
             remedy = "Get the token again from its authority."
             found.failed(subject, result.detail, f"a valid token over {name}/{path.name}", remedy)
@@ -58,9 +67,16 @@ def strays(folder: Path, found: Found) -> None:
             found.failed(subject, "is a token of nothing", "tokens beside their files", "Remove it, or find its file.")
 
 
-def first(times: list[str]) -> str | None:
-    """The earliest of these times, None where there is none."""
-    return min(times, key=tokens.moment, default=None)
+def first(times: Iterable[Stamp]) -> str | None:
+    """Since when others had a file: the earliest of the trusted times, or where there is none the earliest of all; None
+    without a token. An authority that nobody knows is made in a second, so its word hides no other's."""
+    held = list(times)
+    return min((one.at for one in held if one.trusted or not trusted(held)), key=tokens.moment, default=None)
+
+
+def trusted(times: Iterable[Stamp]) -> list[Stamp]:
+    """Those that the reader trusts."""
+    return [one for one in times if one.trusted]
 
 
 def check_time(at: str, place: str) -> None:

@@ -36,7 +36,7 @@ PATHS = re.compile(
     )
     + rf"|detectors/{_DETECTOR}\.json|seals/heads-[0-9]{{4}}\.json"
     rf"|seals/(promise|corpus|evidence|heads-[0-9]{{4}})-{_AUTHORITY}\.tsr"
-    rf"|journal/{_DETECTOR}\.jsonl|evidence/{_DETECTOR}-[0-9]{{4,6}}\.jsonl\.gz"
+    rf"|journal/{_DETECTOR}(\.[0-9]+of[0-9]+)?\.jsonl|evidence/{_DETECTOR}-[0-9]{{4,6}}\.jsonl\.gz"
     r"|texts/[0-9a-f]{64}\.txt|texts/[0-9]{4,6}\.jsonl\.gz"
     rf"|amendments/[0-9]{{4}}\.json|amendments/[0-9]{{4}}-{_AUTHORITY}\.tsr|tables/[a-z0-9_]+\.csv"
     rf"|replies/{_DETECTOR}\.md"

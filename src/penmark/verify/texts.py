@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from penmark import canon, study, text
-from penmark.errors import PenmarkError
+from penmark.errors import PenmarkError, counted
 from penmark.records import Document
 from penmark.verify import packed
 from penmark.verify.found import Found
@@ -69,8 +69,9 @@ def texts(edition: study.Edition, wanted: Wanted, salts: Mapping[str, bytes], fo
         name = wanted[address][0].id if address in wanted else f"the draft of {drafts[address].id}"
         found.failed(f"texts/{address}.txt", f"the text of {name} is missing", "every published text", _FROZEN)
     for address in sorted(edits & set(wanted)):
+        counted_from: dict[str, tuple[int, int]] = {}
         for document in wanted[address]:
-            _edit(document, held.get(address), held, found)
+            _edit(document, held.get(address), held, counted_from, found)
 
 
 def read(edition: study.Edition, found: Found) -> Iterator[tuple[str, str, bytes]]:
@@ -91,6 +92,7 @@ def read(edition: study.Edition, found: Found) -> Iterator[tuple[str, str, bytes
     for number, name in enumerate(shards, 1):
         place = f"texts/{name}"
         found.equal(place, name, f"{number:04d}.jsonl.gz", "Shards are numbered without a gap. Get the bundle again.")
+        line = 0
         for line, value in packed.records(folder / name, study.SHARD):
             where, address, body = f"{place}:{line}", value.get("address"), value.get("text")
             if set(value) != {"address", "text"} or not isinstance(address, str) or not isinstance(body, str):
@@ -99,6 +101,9 @@ def read(edition: study.Edition, found: Found) -> Iterator[tuple[str, str, bytes
                 found.failed(where, f"{address} stands here", "texts sorted by address", "Get the bundle again.")
             last, total = address, total + 1
             yield where, address, body.encode()
+        if line == 0 or (line < study.SHARD and number < len(shards)):
+            expected = f"{study.SHARD} where another shard follows, else at least one"
+            found.failed(place, f"holds {counted(line, 'text')}", expected, "Get the bundle again.")
     if (loose and shards) or len(loose) >= study.LOOSE or (shards and total < study.LOOSE):
         expected = f"loose texts below {study.LOOSE} of them, else shards"
         found.failed("texts", f"{len(loose)} loose texts, {total} in shards", expected, "Get the bundle again.")
@@ -110,17 +115,31 @@ def _measured(place: str, same: tuple[Facts, ...], raw: bytes, found: Found) -> 
     except UnicodeDecodeError:
         found.failed(place, "is not UTF-8", "UTF-8", _FROZEN)
         return
+    if canon.piled(decoded):
+        found.failed(place, canon.PILED, f"{canon.MOST_MARKS} at most", _FROZEN)
+        return
     got = (text.words(decoded), len(decoded), canon.sha256(canon.canonical_text(raw)))
     for document in same:
         what = f"manifest.jsonl, {document.id} (words, characters, canonical text)"
         found.equal(what, document.measured, got, "What the manifest says does not follow from the text.")
 
 
-def _edit(document: Facts, after: bytes | None, held: Mapping[str, bytes], found: Found) -> None:
-    """The number of changed words, counted again from draft and text."""
+def _edit(
+    document: Facts,
+    after: bytes | None,
+    held: Mapping[str, bytes],
+    changed: dict[str, tuple[int, int]],
+    found: Found,
+) -> None:
+    """The number of changed words, counted again from draft and text. ``changed``: what was counted from each draft of it."""
     if document.draft is None or after is None or document.draft[0] not in held:
         return
-    before, now = (text.word_list(raw.decode("utf-8", "replace")) for raw in (held[document.draft[0]], after))
-    what, got = f"manifest.jsonl, {document.id} (words changed, words of the draft)", document.draft[1:]
+    what, address = f"manifest.jsonl, {document.id} (words changed, words of the draft)", document.draft[0]
+    if address not in changed:
+        before, now = (text.word_list(raw.decode("utf-8", "replace")) for raw in (held[address], after))
+        if (most := max(len(before), len(now))) > text.MOST_EDITED:
+            found.failed(what, f"{most} words of draft or text", f"{text.MOST_EDITED} at most", _FROZEN)
+            return
+        changed[address] = text.edit_distance(before, now), len(before)
     remedy = "What the manifest says does not follow from draft and text."
-    found.equal(what, got, (text.edit_distance(before, now), len(before)), remedy)
+    found.equal(what, document.draft[1:], changed[address], remedy)

@@ -44,9 +44,21 @@ def turns(own: list[journal.Journal], promised: Protocol, detector: Detector, fo
                 events[document].append(_Event(number, line, kind, attempt, why, f"{place}:{line}"))
         if promised.on_version_change == "stop":
             _changed(place, one, readings, detector, found)
+    _often(own, promised, detector, found)
     for document, happened in events.items():
         for where, got, expected in _in_turn(sorted(happened), promised):
             found.failed(where, f"{document}: {got}", expected, _WRITES)
+
+
+def _often(own: list[journal.Journal], promised: Protocol, detector: Detector, found: Found) -> None:
+    """A question that was stopped uses up no attempt; how often that was so is told."""
+    if not own:
+        return
+    asked = pl.concat([one.sent.select("document") for one in own]).group_by("document", maintain_order=True).len()
+    often = [f"{name} ({count})" for name, count in asked.filter(pl.col("len") > promised.attempts).iter_rows()]
+    if often:
+        got = f"asked about more often than {promised.attempts} times, since it was stopped: {', '.join(often)}"
+        found.not_checked(f"journal/{detector.name}", got, "The retry lines of the journal say why it was stopped.")
 
 
 def _odd(one: journal.Journal, readings: pl.DataFrame) -> pl.Series:

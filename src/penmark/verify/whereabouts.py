@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
-from penmark.errors import UsageError
+from penmark.errors import UsageError, legible, numbered
 
 MARKS = ("format", "SHA256SUMS")
 """A folder that has neither of these files is no bundle; one that lacks one of them is a damaged one."""
@@ -34,15 +35,20 @@ def refuse(folder: Path) -> None:
     around = next((up for up in list(folder.resolve().parents)[:2] if is_bundle(up)), None)
     below = _below(folder)
     if around is not None:
-        remedy = f"It lies in one: penmark verify {around}"
+        remedy = f"It lies in one: penmark verify {_typed(around)}"
     elif below:
-        named = "".join(f"\n      penmark verify {each}" for each in below[:SHOWN])
+        named = "".join(f"\n      penmark verify {_typed(each)}" for each in below[:SHOWN])
         remedy = f"There {'is one' if len(below) == 1 else 'are some'} below it:{named}"
     elif (folder / "study.yaml").exists() or (folder / "protocol.yaml").exists():
         remedy = "It is a study: `penmark publish` makes its bundle."
     else:
         remedy = "Name the folder that `penmark publish` made, or that you unpacked: tar -xf BUNDLE.tar"
     raise UsageError(f"is no bundle: it has neither {' nor '.join(MARKS)}", place=str(folder), remedy=remedy)
+
+
+def _typed(folder: Path) -> str:
+    """A path as it is typed in a shell; a name with control characters is shown, and would not be found."""
+    return shlex.quote(legible(str(folder)).replace("\n", numbered("\n")))
 
 
 def _below(folder: Path) -> list[Path]:

@@ -13,28 +13,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from penmark import amendments, canon, manifest, study, tokens
-from penmark.display import markdown_table1
+from penmark import amendments, canon, doubts, manifest, study, tokens
+from penmark.display import markdown, markdown_table1
 from penmark.records import Protocol
 from penmark.seals import read as read_seal
+from penmark.verify.sums import digest
 
-CANNOT = (
-    "that the vendors gave these answers (no vendor signs them)",
-    "that nobody scanned the texts before, twice, or from another account",
-    "that archive captures are genuine",
-    "that the volunteers who attested used no AI",
-    "that the named models wrote the AI texts",
-    "that withheld texts are what they are said to be",
-    "that the pool from which documents were taken was fair",
-    "that the operator's clock was right where no authority gave a timestamp",
-)
-CATCH = (
-    "Take `verify.py` from the penmark release, not from this bundle: the party that is checked should not supply the checker.",
-    "Pick thirty of the texts by a rule of your own, scan them again with the same detector, and compare.",
-    "Look for the protocol in a third party's archive, dated before the corpus seal.",
-    "Ask a vendor whether the account and the dates exist.",
-    "Search the texts on the web; ask an author whose text is used.",
-)
+_LONGEST = 2**16
+"""No head of a table is longer (bytes)."""
 
 
 def write(
@@ -42,18 +28,29 @@ def write(
 ) -> None:
     """Write every descriptive file of the bundle ``out``, whose other files are there. ``withdrawn``: texts that their
     authors took back after the freeze."""
-    study.write(out / "README.md", _readme(promised, frozen, out, withdrawn).encode())
-    study.write(out / "CHANGES.md", amendments.changes([edition]).encode())
-    study.write(out / "LICENSE", _LICENCE.encode())
-    study.write(out / "CITATION.cff", _citation(promised, out).encode())
+    withheld = sum(row["withheld"] is not None for row in frozen.documents)
+    for path, data in described(edition, promised, out, withheld=withheld, withdrawn=withdrawn).items():
+        study.write(out / path, data)
     study.write(out / "verify.py", files("penmark.standalone").joinpath("verify.py").read_bytes())
+
+
+def described(
+    edition: study.Edition, promised: Protocol, out: Path, *, withheld: int, withdrawn: int
+) -> dict[str, bytes]:
+    """The descriptive files of the bundle ``out`` but verify.py, by path; they follow from its other files alone."""
     tables = {p.name: _header(p) for p in sorted((out / "tables").glob("*.csv"))}
-    study.write(out / "datapackage.json", canon.pretty(_datapackage(promised, tables)))
-    study.write(out / "croissant.json", canon.pretty(_croissant(promised, tables, out)))
+    return {
+        "README.md": _readme(promised, out, withheld, withdrawn).encode(),
+        "CHANGES.md": amendments.changes([edition], tag=promised.edition).encode(),
+        "LICENSE": _LICENCE.encode(),
+        "CITATION.cff": _citation(promised, out).encode(),
+        "datapackage.json": canon.pretty(_datapackage(promised, tables)),
+        "croissant.json": canon.pretty(_croissant(promised, tables, out)),
+    }
 
 
-def _readme(promised: Protocol, frozen: manifest.Manifest, out: Path, withdrawn: int) -> str:
-    table1 = (out / "tables" / "table1.csv").read_bytes()
+def _readme(promised: Protocol, out: Path, withheld: int, withdrawn: int) -> str:
+    table1 = study.read(out / "tables" / "table1.csv")
     timing = next(iter(csv.DictReader(io.StringIO(table1.decode()))), {}).get("timing", "prospective")
     when = (
         "**Retrospective**: the rules were written after the answers existed."
@@ -64,7 +61,6 @@ def _readme(promised: Protocol, frozen: manifest.Manifest, out: Path, withdrawn:
     public = "" if announced is not None else " The protocol was not publicly pre-registered."
     stamped = sorted((out / "seals").glob("*.tsr"))
     openssl = "\n".join(f"    {_openssl(token)}" for token in stamped)
-    withheld = sum(row["withheld"] is not None for row in frozen.documents)
     held = (
         "All texts are in `texts/`."
         if withheld == 0
@@ -77,7 +73,7 @@ def _readme(promised: Protocol, frozen: manifest.Manifest, out: Path, withdrawn:
             " stays in journals and tables; it cannot be held against a text any more."
         )
     return _README.format(
-        title=promised.title,
+        title=markdown(promised.title),
         edition=promised.edition,
         study=promised.study,
         when=when,
@@ -86,8 +82,8 @@ def _readme(promised: Protocol, frozen: manifest.Manifest, out: Path, withdrawn:
         held=held,
         openssl=openssl or "    (there is no timestamp token in this bundle)",
         roots=_ROOTS if stamped else "",
-        cannot=_list(CANNOT),
-        catch=_list(CATCH),
+        cannot=_list(doubts.CANNOT),
+        catch=_list(doubts.CATCH),
     )
 
 
@@ -104,21 +100,26 @@ def _list(items: tuple[str, ...]) -> str:
 
 
 def _header(path: Path) -> list[str]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return next(csv.reader(file))
+    with path.open("rb") as file:
+        return next(csv.reader([file.readline(_LONGEST).decode("utf-8")]))
 
 
 def _citation(promised: Protocol, out: Path) -> str:
     authors = "\n".join(f"  - name: {json.dumps(p.name, ensure_ascii=False)}" for p in promised.people)
+    sealed = study.Edition(out).seal("evidence")
     date = read_seal(study.Edition(out), "evidence").sealed_at[:10]
     return f"""cff-version: 1.2.0
-message: "If you use these data, cite this edition and its digest."
+message: "If you use these data, cite this edition and the digest of its evidence seal, given here as an identifier."
 type: dataset
 title: {json.dumps(f"{promised.title}, edition {promised.edition}", ensure_ascii=False)}
 authors:
 {authors}
 version: {json.dumps(promised.edition)}
 date-released: {date}
+identifiers:
+  - type: other
+    value: "sha256:{canon.sha256(study.read(sealed))}"
+    description: "SHA-256 of seals/evidence.json, which binds promise, corpus, journals and tables"
 """
 
 
@@ -160,7 +161,7 @@ def _croissant(promised: Protocol, tables: dict[str, list[str]], out: Path) -> d
                 "@id": name,
                 "contentUrl": f"tables/{name}",
                 "encodingFormat": "text/csv",
-                "sha256": canon.sha256((out / "tables" / name).read_bytes()),
+                "sha256": digest(out / "tables" / name),
             }
             for name in tables
         ],
@@ -217,7 +218,8 @@ The whole of it, with the plots, is in `report/index.html`; every score is in `t
 {openssl}
     python3 verify.py .
 
-`penmark verify .` makes all eight checks, `verify.py` those that need only the standard library of Python.
+`penmark verify .` makes all eight checks, `verify.py` those that need only the standard library of Python. Take both from
+the penmark release, not from this bundle: the party that is checked should not supply the checker.
 {roots}
 ## What this bundle cannot show
 

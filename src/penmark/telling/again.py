@@ -1,0 +1,126 @@
+"""Check 8, again: page, README, CHANGES and catalogues follow from the rest of a bundle, so they are made once more.
+
+What this release made must be the same bytes; of another release's work it says that it was not checked.
+*Reads* a bundle whose files may be opened. *Writes* nothing. *Never*: a network, a subprocess, a plugin; a judgement over
+files that an earlier check could not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from penmark import __version__, display, protocol, study, tokens, verify
+from penmark.errors import PenmarkError, UsageError, installing
+from penmark.records import Check
+from penmark.telling import describe
+from penmark.verify.found import Found
+from penmark.verify.pages import LARGEST
+
+PAGE = "report/index.html"
+WORDS = ("README.md", "CHANGES.md", "LICENSE", "CITATION.cff", "datapackage.json", "croissant.json")
+MAYBE = ("tables/units.csv", "tables/warnings.csv")
+"""Tables that a page has where they are there; all others it must have, and reads itself."""
+_BEFORE = 60
+"""So many characters of a line are shown before the first that differs."""
+OURS = f"penmark {__version__}"
+_REMEDY = (
+    "It follows from the other files alone: make it again with `penmark report` and `penmark publish` of the release that sealed "
+    "the evidence, and do not edit it."
+)
+
+
+def check(root: Path, trust: tokens.Trust) -> list[Check]:
+    """Every finding of the eight checks of the bundle in ``root``, by number, with what this release makes again."""
+    return verify.check(root, trust, further=again)
+
+
+def again(edition: study.Edition, found: list[Found]) -> None:
+    """Make page and words again, and hold those in the bundle to them. ``found``: what the eight checks found so far."""
+    eight = found[7]
+    release = sealed_by(edition)
+    if release != OURS:
+        why = f"the bundle says that {release or 'nobody'} made it: what that release makes, it alone can say"
+        eight.not_checked("page and words, made again", why, "Verify with the release that the evidence seal names.")
+        return
+    before = [one.number for one in found if not one.clean]
+    same = []
+    for path, made in (_page(edition, before, eight) | _words(edition, before, eight)).items():
+        if (edition.root / path).is_file():  # check 1 says where it is missing
+            same.append(_same(path, study.read(edition.root / path, limit=LARGEST), made, eight))
+    if same and all(same):
+        eight.ok(
+            "page and words, made again", f"{len(same)} files, byte for byte what this release makes of the others"
+        )
+
+
+def sealed_by(edition: study.Edition) -> str:
+    """Which software sealed the evidence; empty where the seal cannot be read (check 2 says so)."""
+    try:
+        return str(study.read_json(edition.seal("evidence"))["software"])
+    except (PenmarkError, KeyError, TypeError):
+        return ""
+
+
+def _page(edition: study.Edition, before: list[int], eight: Found) -> dict[str, bytes]:
+    def made() -> dict[str, bytes]:
+        from penmark.report import page
+
+        there = (path for path in MAYBE if (edition.root / path).is_file())
+        return {PAGE: page(edition, {path: study.read(edition.root / path) for path in there})}
+
+    try:
+        return _made([PAGE], made, before, eight)
+    except (UsageError, ImportError):  # jinja2, or what it brings along
+        eight.not_checked(PAGE, "to make it again needs jinja2, which is not installed", installing("report"))
+        return {}
+
+
+def _words(edition: study.Edition, before: list[int], eight: Found) -> dict[str, bytes]:
+    def made() -> dict[str, bytes]:
+        withheld = display.Sources(lambda path: study.read(edition.root / path)).table("tables/documents.csv")
+        gone = edition.root / "withdrawn.jsonl"
+        return describe.described(
+            edition,
+            protocol.read_sealed(edition),
+            edition.root,
+            withheld=withheld.filter(withheld["withheld"] != "").height,
+            withdrawn=sum(1 for _ in study.lines(gone)) if gone.is_file() else 0,
+        )
+
+    return _made(WORDS, made, before, eight)
+
+
+def _made(
+    paths: Iterable[str], make: Callable[[], dict[str, bytes]], before: list[int], eight: Found
+) -> dict[str, bytes]:
+    """What ``make`` makes; nothing where that fails, and a check before says why."""
+    try:
+        return make()
+    except (KeyboardInterrupt, SystemExit, UsageError, ImportError):
+        raise
+    except BaseException:  # of a damaged bundle; polars' own panics are no Exception
+        if not before:
+            raise
+        why = f"cannot be made again from what is here: see check {before[0]}"
+        eight.not_checked(", ".join(paths), why, "Get the bundle again from where it was published.")
+        return {}
+
+
+def _same(path: str, got: bytes, expected: bytes, eight: Found) -> bool:
+    """Whether both are the same; a failure with the first line that differs, from near the first character that does."""
+    if got == expected:
+        return True
+    was, now = (each.decode("utf-8", "replace").split("\n") for each in (got, expected))
+    number = next(
+        (n for n, pair in enumerate(zip(was, now, strict=False)) if pair[0] != pair[1]), min(len(was), len(now))
+    )
+    theirs, ours = (lines[number] if number < len(lines) else "" for lines in (was, now))
+    at = next((n for n, pair in enumerate(zip(theirs, ours, strict=False)) if pair[0] != pair[1]), 0)
+    start = max(0, at - _BEFORE)
+    cut = "…" if start else ""
+    shown = [
+        f"{cut}{line[start:]}" if number < len(lines) else "the end" for line, lines in ((theirs, was), (ours, now))
+    ]
+    eight.failed(f"{path}:{number + 1}", shown[0] or "an empty line", shown[1] or "an empty line", _REMEDY)
+    return False
