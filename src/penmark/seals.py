@@ -34,3 +34,11 @@ def read(edition: study.Edition, name: str) -> Seal:
     if found.kind != name.split("-")[0]:
         raise PenmarkError(f"is a seal of the {found.kind}", place=str(path), remedy=_RESTORE)
     return found
+
+
+def sealed_by(edition: study.Edition) -> str:
+    """Which software sealed the evidence; empty where the seal cannot be read (check 2 says so)."""
+    try:
+        return str(study.read_json(edition.seal("evidence"))["software"])
+    except (PenmarkError, KeyError, TypeError):
+        return ""

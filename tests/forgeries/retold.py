@@ -53,7 +53,7 @@ def another_digest_in_a_catalogue(forger: Forger) -> None:
 
 @forgery(RETOLD, 8, f"{PAGE}:", *WORDS, alone=NOTHING)
 def a_sentence_on_the_page(forger: Forger) -> None:
-    forger.replace(PAGE, '<section id="hard-cases"', '<p>The words of nobody.</p>\n<section id="hard-cases"')
+    insert(forger, "<p>The words of nobody.</p>")
 
 
 def elsewhere(forger: Forger) -> None:
@@ -61,18 +61,23 @@ def elsewhere(forger: Forger) -> None:
     forger.edit("seals/evidence.json", lambda seal: seal.update(software="penmark 0.0.1"))
 
 
+def insert(forger: Forger, html: str) -> None:
+    """Put a part more before the hard cases of the page."""
+    forger.replace(PAGE, '<section id="hard-cases"', f'{html}\n<section id="hard-cases"')
+
+
 @forgery(PLACES, 8, f"{PAGE}:", *WORDS, alone=NOTHING)
 def figures_of_others_by_citations_over_rows(forger: Forger) -> None:
     elsewhere(forger)
     rate = '<span data-over="least tables/rates.csv:rate" data-as="percent">0.00\u00a0%</span>'
     table = f'<table><tbody><tr><th scope="row">plain</th><td>{rate}</td></tr></tbody></table>'
-    forger.replace(PAGE, '<section id="hard-cases"', f'{table}\n<section id="hard-cases"')
+    insert(forger, table)
 
 
 @forgery(PLACES, 8, f"{PAGE}:", *WORDS, alone=NOTHING)
 def figures_in_letters(forger: Forger) -> None:
     elsewhere(forger)
-    forger.replace(PAGE, '<section id="hard-cases"', '<p>plain: O of lI</p>\n<section id="hard-cases"')
+    insert(forger, "<p>plain: O of lI</p>")
 
 
 @forgery(PLACES, 8, f"{PAGE}:", *WORDS, alone=NOTHING)
@@ -80,7 +85,7 @@ def a_deviation_that_supplies_a_figure(forger: Forger) -> None:
     elsewhere(forger)
     said = "The office was closed on the first day of the window."
     quote = f'<span data-quote="deviations.jsonl:1#/what" data-as="text">{said}</span>'
-    forger.replace(PAGE, '<section id="hard-cases"', f'<p>plain: {quote}</p>\n<section id="hard-cases"')
+    insert(forger, f"<p>plain: {quote}</p>")
 
 
 @forgery(PLACES, 8, f"{PAGE}:", *WORDS, alone=NOTHING)

@@ -16,12 +16,11 @@ from typing import Annotated
 
 import typer
 
-from penmark import sealing, study
+from penmark import SOFTWARE, sealing, seals, study
 from penmark.errors import legible
 from penmark.publish import publish, said
 from penmark.publish.extract import extract
 from penmark.report import check_current
-from penmark.telling import again
 
 
 def run(
@@ -79,7 +78,7 @@ def _look(chosen: study.Edition) -> None:
     """Before anything is made: whether tables and page are those that are to be published, and by whom they are."""
     sealing.unchanged(chosen)  # a page of tables that are not the sealed ones is not worth a look
     check_current(chosen)
-    if (release := again.sealed_by(chosen)) != again.OURS:
+    if (release := seals.sealed_by(chosen)) != SOFTWARE:
         print(
             f"warning: {legible(release)} sealed this edition's evidence; whoever verifies the bundle with it makes page and "
             "words again, and is told where these are others. Publish with that release.",

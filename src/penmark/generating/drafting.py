@@ -15,7 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from penmark import __version__, plugins, reading, study
+from penmark import SOFTWARE, plugins, reading, study
 from penmark.errors import ServiceError, UsageError
 from penmark.generating import exchanges, opening, pool, rules, topics
 from penmark.generating.asking import Short, Wanted, ask
@@ -178,7 +178,7 @@ class _Drafter:
             "at": reading.now(),
             "generators": [{"model": model.model, "plugin": facts, "provider": model.provider}],
             "kind": "start",
-            "software": f"penmark {__version__}",
+            "software": SOFTWARE,
         }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
-from penmark import __version__, canon, frozen, plugins, reading, study
+from penmark import SOFTWARE, canon, frozen, plugins, reading, study
 from penmark.errors import PenmarkError, UsageError, did_you_mean
 from penmark.generating import exchanges, grid, pool, rules, topics
 from penmark.generating.exchanges import Exchanges
@@ -149,7 +149,7 @@ def _start(base: Ground, chosen: list[Model]) -> exchanges.Line:
         "generators": facts,
         "grid_sha256": base.grid.digest(),
         "kind": "start",
-        "software": f"penmark {__version__}",
+        "software": SOFTWARE,
         "topics_sha256": base.topics_sha256,
     }
 

@@ -107,20 +107,20 @@ def _all(base: Protocol, given: Protocol, cards: Mapping[str, Card], unpublished
                 "The template does not know this arm; it counts in the headline rates only if it says headline.",
             )
     for arm in given.arms:
-        if (count := unpublished.archived.get(arm.name, 0)) > 0:
-            yield (
-                "not-published",
+        for counts, rule, why in (
+            (
+                unpublished.archived,
                 "every archived text is published",
-                f"arm {arm.name}: {count} of {arm.documents} texts are not",
                 "screening.csv says where each of them is, and its digest, so that others can fetch the same text.",
-            )
-        if (count := unpublished.made.get(arm.name, 0)) > 0:
-            yield (
-                "not-published",
+            ),
+            (
+                unpublished.made,
                 "every text that was written for the study, or by a model, is published",
-                f"arm {arm.name}: {count} of {arm.documents} texts are not",
                 "Nobody else can read or scan these texts; what was answered about them is the operator's word.",
-            )
+            ),
+        ):
+            if (count := counts.get(arm.name, 0)) > 0:
+                yield "not-published", rule, f"arm {arm.name}: {count} of {arm.documents} texts are not", why
     for detector in given.detectors:
         yield from _detector(detector, cards.get(detector.name))
 

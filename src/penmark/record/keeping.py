@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from penmark import __version__, evidence, journal, reading
+from penmark import SOFTWARE, evidence, journal, reading
 from penmark.errors import UsageError, did_you_mean
 from penmark.evidence import Kept
 from penmark.frozen import Ground
@@ -85,5 +85,5 @@ def _start(ground: Ground, detector: str) -> dict[str, Any]:
         "kind": "start",
         "plugin": None if plugin is None else plugin.model_dump(),
         "shard": "1/1",
-        "software": f"penmark {__version__}",
+        "software": SOFTWARE,
     }

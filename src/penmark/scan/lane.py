@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from penmark import __version__, evidence, reading
+from penmark import SOFTWARE, evidence, reading
 from penmark.errors import PenmarkError, ServiceError
 from penmark.journal import Writer
 from penmark.reading import Judged
@@ -321,7 +321,7 @@ def started(detector: str, sealed: SealedCard, card_sha256: str, shard: str, at:
         "kind": "start",
         "plugin": None if sealed.plugin is None else sealed.plugin.model_dump(),
         "shard": shard,
-        "software": f"penmark {__version__}",
+        "software": SOFTWARE,
     }
 
 

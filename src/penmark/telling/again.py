@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from penmark import __version__, display, protocol, study, tokens, verify
-from penmark.errors import PenmarkError, UsageError, installing
+from penmark import SOFTWARE, display, protocol, seals, study, tokens, verify
+from penmark.errors import UsageError, installing
 from penmark.records import Check
 from penmark.telling import describe
 from penmark.verify.found import Found
@@ -23,7 +23,6 @@ MAYBE = ("tables/units.csv", "tables/warnings.csv")
 """Tables that a page has where they are there; all others it must have, and reads itself."""
 _BEFORE = 60
 """So many characters of a line are shown before the first that differs."""
-OURS = f"penmark {__version__}"
 _REMEDY = (
     "It follows from the other files alone: make it again with `penmark report` and `penmark publish` of the release that sealed "
     "the evidence, and do not edit it."
@@ -38,8 +37,8 @@ def check(root: Path, trust: tokens.Trust) -> list[Check]:
 def again(edition: study.Edition, found: list[Found]) -> None:
     """Make page and words again, and hold those in the bundle to them. ``found``: what the eight checks found so far."""
     eight = found[7]
-    release = sealed_by(edition)
-    if release != OURS:
+    release = seals.sealed_by(edition)
+    if release != SOFTWARE:
         why = f"the bundle says that {release or 'nobody'} made it: what that release makes, it alone can say"
         eight.not_checked("page and words, made again", why, "Verify with the release that the evidence seal names.")
         return
@@ -52,14 +51,6 @@ def again(edition: study.Edition, found: list[Found]) -> None:
         eight.ok(
             "page and words, made again", f"{len(same)} files, byte for byte what this release makes of the others"
         )
-
-
-def sealed_by(edition: study.Edition) -> str:
-    """Which software sealed the evidence; empty where the seal cannot be read (check 2 says so)."""
-    try:
-        return str(study.read_json(edition.seal("evidence"))["software"])
-    except (PenmarkError, KeyError, TypeError):
-        return ""
 
 
 def _page(edition: study.Edition, before: list[int], eight: Found) -> dict[str, bytes]:

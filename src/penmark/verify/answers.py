@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from penmark import __version__, canon, cards, evidence, journal, reading, study
+from penmark import SOFTWARE, canon, cards, evidence, journal, reading, study
 from penmark.errors import PenmarkError, counted
 from penmark.records import Card
 from penmark.verify import bulk, packed, texts, typed
@@ -26,7 +26,6 @@ from penmark.verify.found import Found
 _CHANGED = "A journal or the evidence was changed. Ask the publisher for the sealed files."
 _AGAIN = "Get the bundle again."
 _NO_REMARK = "Answers about attested texts have no remark."
-_SOFTWARE = f"penmark {__version__}"
 _DOCUMENTS = {"document": pl.String, "position": pl.Int64, "attested": pl.Boolean}
 
 
@@ -89,7 +88,7 @@ def answers(
         if kept.lost:
             return
         if not ours:
-            others = ", ".join(sorted({str(start["software"]) for start in one.starts} - {_SOFTWARE}))
+            others = ", ".join(sorted({str(start["software"]) for start in one.starts} - {SOFTWARE}))
             why = f"another release ({others}) wrote it, whose remarks on answers are not held against the answers"
             found.not_checked(place, why, "Use the release that its start lines name.")
     file, more = kept.take(1)
@@ -161,7 +160,7 @@ def _answer(where: str, row: _Row, judged: reading.Judged, text: str | None, fou
 
 def _ours(one: journal.Journal) -> bool:
     """True where this release wrote the journal: what is worth a remark is not part of the format."""
-    return all(start["software"] == _SOFTWARE for start in one.starts)
+    return all(start["software"] == SOFTWARE for start in one.starts)
 
 
 def _remark(where: str, row: _Row, card: Card, body: bytes, text: str | None, found: Found) -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from penmark import __version__, scoring, study
+from penmark import SOFTWARE, scoring, seals, study
 from penmark import tables as made
 from penmark.errors import PenmarkError
 from penmark.journal import Journal
@@ -68,7 +68,7 @@ def tables(edition: study.Edition, again: Computed, six: Found, seven: Found) ->
     """Check 7; where a table differs, check 6 looks whether pairs were left out of it."""
     expected = dict(again.tables)
     unknown = {"tables/departures.csv"} - set(expected)
-    if (software := _sealed_by(edition)) != f"penmark {__version__}":
+    if (software := seals.sealed_by(edition)) != SOFTWARE:
         unknown.add(_WARNINGS)
         expected.pop(_WARNINGS, None)
         why = f"another release ({software or 'no seal names it'}) sealed the evidence: its rules say what is a warning"
@@ -92,14 +92,6 @@ def tables(edition: study.Edition, again: Computed, six: Found, seven: Found) ->
         seven.failed(path, "is a table that nothing computes", "the computed tables only", "Remove it.")
     if seven.clean:
         seven.ok("tables", f"{len(expected)} tables, byte for byte")
-
-
-def _sealed_by(edition: study.Edition) -> str:
-    """Which software sealed the evidence; empty where the seal cannot be read (check 2 says so)."""
-    try:
-        return str(study.read_json(edition.seal("evidence"))["software"])
-    except (PenmarkError, KeyError, TypeError):
-        return ""
 
 
 def _first_difference(got: bytes, expected: bytes) -> tuple[int, str, str]:

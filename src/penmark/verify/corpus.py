@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any, get_args
 
 import polars as pl
@@ -52,6 +53,14 @@ class Corpus:
     broken: set[str] = field(default_factory=set)
     unfit: dict[str, dict[str, str]] = field(default_factory=dict)
     seed: bytes | None = None
+
+    @cached_property
+    def turns(self) -> dict[str, int]:
+        """The place of each document in the sealed scan order, from 0; for when all are taken. Empty without a seed."""
+        if (seed := self.seed) is None:
+            return {}
+        ranked = sorted(self.ids, key=lambda name: canon.rank(seed, "scan", name))
+        return {name: at for at, name in enumerate(ranked)}
 
     def add(self, name: str, address: str, *, withheld: bool, attested: bool) -> None:
         """Take the next document."""
@@ -114,14 +123,11 @@ def order(journals: Iterable[Journal], known: Corpus, found: Found) -> None:
     """The documents were first sent in the sealed order: the draw is replayed."""
     if known.seed is None:
         return
-    seed = known.seed
-    ranked = sorted(known.ids, key=lambda name: canon.rank(seed, "scan", name))
-    position = {name: i for i, name in enumerate(ranked)}
     for journal in journals:
         part, _, whole = journal.shard.partition("/")
         last = -1
         for name in journal.first_sent():
-            if (at := position.get(name)) is None:
+            if (at := known.turns.get(name)) is None:
                 continue  # check 5 says that it is no document
             wrong_shard = at % int(whole) != int(part) - 1
             if at <= last or wrong_shard:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import NamedTuple
 
-from penmark import canon, cards
+from penmark import cards
 from penmark.errors import PenmarkError
 from penmark.records import Card
 from penmark.verify.corpus import Corpus
@@ -46,14 +45,6 @@ class Typed:
     def __init__(self, known: Corpus, found: Found) -> None:
         self._known, self._found = known, found
 
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        """The number of each document: its place in the scan order, from 1."""
-        if (seed := self._known.seed) is None:
-            return {}
-        ranked = sorted(self._known.ids, key=lambda name: canon.rank(seed, "scan", name))
-        return {name: place for place, name in enumerate(ranked, 1)}
-
     def hold(self, where: str, said: Said, card: Card, body: bytes) -> None:
         """Hold the raw answer ``body``, which shows something, against the reading. Of a card with pointers only what has
         the names of a table of typed readings."""
@@ -83,12 +74,12 @@ class Typed:
 
     def _named(self, where: str, said: Said, told: Cells, *, whole: bool) -> None:
         """It names its document, or of a work sheet the number of it."""
-        number = told["number"]
+        number, wanted = told["number"], self._known.turns.get(said.document, -1) + 1
         if told["document"] is not None:
             self._found.equal(f"{where} (document)", told["document"], said.document, _TYPED)
-        elif whole and self._known.seed is not None and _place(number) != self._places.get(said.document, 0):
+        elif whole and self._known.seed is not None and _place(number) != wanted:
             got = "names no document" if number is None else f"is about number {number}"
-            expected = f"number {self._places.get(said.document)}, which is {said.document}"
+            expected = f"number {wanted}, which is {said.document}"
             self._found.failed(f"{where} (number)", got, expected, _TYPED)
 
     def _rows(self, where: str, told: Cells, rows: list[Cells]) -> None:
