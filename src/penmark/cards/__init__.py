@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from penmark import canon, handwritten, study
 from penmark.cards import bands, requests
-from penmark.cards.answers import Extracted, by_display, extract, from_display, looked_up, typed, unmeasured
+from penmark.cards.answers import Extracted, by_display, extract, from_display, looked_up, steps, typed, unmeasured
 from penmark.cards.calls import Call, call, decimal, fold, within
 from penmark.errors import PenmarkError, UsageError, did_you_mean
 from penmark.handwritten import Remark
@@ -37,6 +37,7 @@ __all__ = [
     "not_scannable",
     "rule_in_force",
     "sealed",
+    "steps",
     "typed",
     "unmeasured",
 ]

@@ -128,7 +128,7 @@ def _unreadable(fact: str) -> NoReturn:
 def _found(value: Any, pointer: str | None) -> str | None:
     if pointer is None:
         return None
-    for key, index in _steps(pointer):
+    for key, index in steps(pointer):
         if type(value) is dict:
             value = value.get(key)
         elif type(value) is list and index is not None and index < len(value):
@@ -149,7 +149,7 @@ def _whole(found: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _steps(pointer: str) -> tuple[tuple[str, int | None], ...]:
+def steps(pointer: str) -> tuple[tuple[str, int | None], ...]:
     """RFC 6901: each token as a key and, where it can be one, as a position in an array."""
     tokens = [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
     return tuple((t, int(t) if re.fullmatch(r"0|[1-9][0-9]{0,8}", t) else None) for t in tokens)

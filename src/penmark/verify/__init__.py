@@ -37,8 +37,9 @@ def check(root: Path, trust: tokens.Trust, *, further: Further | None = None) ->
     this floor cannot do itself."""
     edition = study.Edition(root.resolve())
     found = [Found(number, name, edition.root) for number, name in enumerate(NAMES, 1)]
-    if _run(found[0], lambda: sums.sums(edition.root, found[0])):
-        _checks(edition, trust, found)
+    names = _run(found[0], lambda: sums.walk(edition.root, found[0]))
+    if names is not None:
+        _checks(edition, trust, names, found)
         if further is not None:
             _run(found[7], lambda: further(edition, found))
     else:
@@ -48,16 +49,19 @@ def check(root: Path, trust: tokens.Trust, *, further: Further | None = None) ->
     return [check for each in found for check in each.checks()]
 
 
-def _checks(edition: study.Edition, trust: tokens.Trust, found: list[Found]) -> None:
-    """Checks 2 to 8 of a folder that holds plain files and nothing else.
+def _checks(edition: study.Edition, trust: tokens.Trust, names: list[str], found: list[Found]) -> None:
+    """The checks of a folder that holds the plain files ``names`` and nothing else.
 
-    Journals are read, scored and tabled as columns, which leaves Python to others: in a thread beside the checks that look
-    at one document and one answer after the other. It says nothing itself, so that findings keep their order.
+    Journals are read, scored and tabled as columns, and sums are made, which leaves Python to others: in a thread beside
+    the checks that look at one document and one answer after the other. Of findings it makes those of check 1 alone, so that
+    they keep their order.
     """
-    two, three, five, eight = (found[number - 1] for number in (2, 3, 5, 8))
-    with ThreadPoolExecutor(1) as beside:
+    one, two, three, five, eight = (found[number - 1] for number in (1, 2, 3, 5, 8))
+    beside = ThreadPoolExecutor(1)
+    try:
         reading = beside.submit(journals.read, edition)
         computing = beside.submit(lambda: computed.compute(edition, reading.result()))
+        summed = beside.submit(lambda: _run(one, lambda: sums.sums(edition.root, names, one)))
         sealed = seals.Sealed()
         _run(two, lambda: seals.seals(edition, trust, sealed, two))
         promised = _run(three, lambda: protocol.read_sealed(edition))
@@ -65,13 +69,16 @@ def _checks(edition: study.Edition, trust: tokens.Trust, found: list[Found]) -> 
             _promised(edition, promised, sealed, reading, trust, found)
         else:
             _run(five, lambda: journals.readable(reading.result(), five))
-            for one in found[3:5]:
-                one.not_checked("the bundle", "there is no protocol to hold it against: see check 3", _DAMAGED)
+            for each in found[3:5]:
+                each.not_checked("the bundle", "there is no protocol to hold it against: see check 3", _DAMAGED)
+        _run(eight, lambda: changes.changes(edition, eight))
+        _run(eight, lambda: changes.readme(edition.root, eight))
+        _run(eight, lambda: unsealed.replied(edition, sealed.seals.get("promise"), eight))
+        _run(eight, lambda: pages.pages(edition.root, eight))
+        summed.result()
         _scored(edition, computing, found)
-    _run(eight, lambda: changes.changes(edition, eight))
-    _run(eight, lambda: changes.readme(edition.root, eight))
-    _run(eight, lambda: unsealed.replied(edition, sealed.seals.get("promise"), eight))
-    _run(eight, lambda: pages.pages(edition.root, eight))
+    finally:  # whoever stops it does not wait for what has not begun
+        beside.shutdown(cancel_futures=True)
 
 
 def _promised(

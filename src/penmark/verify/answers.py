@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ import polars as pl
 from penmark import SOFTWARE, canon, cards, evidence, journal, reading, study
 from penmark.errors import PenmarkError, counted
 from penmark.records import Card
-from penmark.verify import bulk, packed, texts, typed
+from penmark.verify import bulk, packed, shapes, texts, typed
 from penmark.verify.corpus import Corpus
 from penmark.verify.found import Found
 
@@ -59,7 +58,7 @@ def answers(
     found: Found,
 ) -> None:
     """Walk the readings of the detector ``name`` and its raw answers in step: evidence stands in their order."""
-    kept, hands = _Kept(edition, name, found), typed.Typed(known, found)
+    kept, alike, hands = _Kept(edition, name, found), shapes.Shapes(card), typed.Typed(known, found)
     for one in own:
         place, ours = f"journal/{one.path.name}", _ours(one)
         readings = one.readings.join(published.documents, on="document", how="left", maintain_order="left")
@@ -68,7 +67,7 @@ def answers(
             _displayed(f"{place}:{row.line}", row, card, found)
         _hidden(place, readings, known, found)
         proven = readings.filter(pl.col("evidence_sha256").is_not_null(), pl.col("position").is_not_null())
-        for row, file, body in _in_step(place, proven, kept, found):
+        for row, file, body in _others(place, proven, kept, alike, found):
             where = f"{place}:{row.line}"
             salt = known.salts.get(row.document) if row.attested else None
             digest = canon.keyed(salt, body) if salt is not None else canon.sha256(body)
@@ -109,15 +108,24 @@ def _hidden(place: str, readings: pl.DataFrame, known: Corpus, found: Found) -> 
             found.failed(f"{place}:{line} (reason)", reason, "nothing", _NO_REMARK)
 
 
-def _in_step(place: str, rows: pl.DataFrame, kept: _Kept, found: Found) -> Iterator[tuple[_Row, str, bytes]]:
-    """Each reading with the file and the bytes of its raw answer, as long as they stand in the same order."""
+def _others(
+    place: str, rows: pl.DataFrame, kept: _Kept, alike: shapes.Shapes, found: Found
+) -> Iterator[tuple[_Row, str, bytes]]:
+    """Each reading that is not proven with others, with the file and the bytes of its raw answer."""
+    for file, both in _in_step(place, rows, kept, found):
+        for *row, body in alike.unproven(both).iter_rows():
+            yield _Row._make(row), file, body
+
+
+def _in_step(place: str, rows: pl.DataFrame, kept: _Kept, found: Found) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Readings with their raw answers (``body``), and the file of these, as long as they stand in the same order."""
     while rows.height:
         file, there = kept.take(rows.height)
         here = rows.head(there.height)
         same = (here["document"] == there["document"]) & (here["attempt"] == there["attempt"])
         same &= here["evidence_sha256"] == there["sha256"]
         good = there.height if same.all() else same.arg_min() or 0
-        yield from zip(map(_Row._make, here.head(good).iter_rows()), itertools.repeat(file), there["body"].head(good))
+        yield file, here.head(good).with_columns(there["body"].head(good))
         if there.is_empty() or good < there.height:
             row, got = _Row._make(rows.row(good)), "nothing"
             if there.height:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date, timedelta
+from functools import cache
 from typing import Any
+
+from pydantic import BaseModel
 
 from penmark import cards, study, tokens
 from penmark.errors import PenmarkError
@@ -31,7 +34,10 @@ class Claims:
         last = None if frozen is None else tokens.moment(frozen.sealed_at).date() + timedelta(days=1)
         self._last = None if last is None else last.isoformat()
         self._cards = dict(_cards(edition, promised))
-        self._limited = {name: card for name, card in self._cards.items() if _limited(card)}
+        self._limited: dict[str, tuple[Card, list[str]]] = {}  # detectors with the same limits leave out the same texts
+        for name, card in self._cards.items():
+            if _limited(card):
+                self._limited.setdefault(card.limits.model_dump_json(), (card, []))[1].append(name)
         for name in self._cards:
             known.unfit[name] = {}
 
@@ -41,14 +47,16 @@ class Claims:
         place = f"manifest.jsonl, {document.id}"
         own = document.provenance
         for record in (own, own.draft) if own.kind == "edited" else (own,):
-            for name in _DATES:
-                self._dated(place, name, getattr(record, name, None))
+            for name in _dates(type(record)):
+                self._dated(place, name, getattr(record, name))
         if own.kind == "attested" and document.withheld is None and not own.consent.publish:
             got = "is published, and its author did not agree to that"
             self._found.failed(place, got, "a withheld text", "Ask the publisher, and the author.")
-        for name, card in (self._cards if document.attested else self._limited).items():
+        alone = [(card, [name]) for name, card in self._cards.items()] if document.attested else []
+        for card, names in alone or self._limited.values():
             if (why := cards.not_scannable(card, document)) is not None:
-                self._known.unfit[name][document.id] = why
+                for name in names:
+                    self._known.unfit[name][document.id] = why
 
     def _dated(self, place: str, name: str, value: Any) -> None:
         if value is None:
@@ -62,6 +70,12 @@ class Claims:
             self._found.failed(
                 f"{place} ({name})", value, f"a date before the corpus was sealed, {self._last}", _FROZEN
             )
+
+
+@cache
+def _dates(kind: type[BaseModel]) -> tuple[str, ...]:
+    """Which dates provenance of that kind has."""
+    return tuple(name for name in _DATES if name in kind.model_fields)
 
 
 def _cards(edition: study.Edition, promised: Protocol) -> Iterator[tuple[str, Card]]:

@@ -29,6 +29,7 @@ _HEX = re.compile(r"[0-9a-f]{64}")
 _TIME = re.compile(get_args(Time)[1].pattern)
 _FROZEN = "The corpus was changed after the freeze. Ask the publisher for the frozen one."
 _KEYS = frozenset(f.alias or name for name, f in Document.model_fields.items())
+_TURNS = {"document": pl.String, "turn": pl.Int64}
 _TWINS = ("duplicate-bytes", "duplicate-text")
 _EXCUSED = ("after-cutoff", "over-budget", "not-edited", "sentences-changed", "sentences-unclear")
 """What of provenance may be otherwise than promised, where screening.csv says so; kind, grade and truth may not."""
@@ -123,19 +124,17 @@ def order(journals: Iterable[Journal], known: Corpus, found: Found) -> None:
     """The documents were first sent in the sealed order: the draw is replayed."""
     if known.seed is None:
         return
+    turns = pl.DataFrame({"document": list(known.turns), "turn": range(len(known.turns))}, schema=_TURNS)
     for journal in journals:
         part, _, whole = journal.shard.partition("/")
-        last = -1
-        for name in journal.first_sent():
-            if (at := known.turns.get(name)) is None:
-                continue  # check 5 says that it is no document
-            wrong_shard = at % int(whole) != int(part) - 1
-            if at <= last or wrong_shard:
-                place, got = f"journal/{journal.path.name}", f"{name} was sent out of the sealed order"
-                remedy = "The order of the questions was not the promised one."
-                found.failed(place, got, "the order that follows from the seed", remedy)
-                break
-            last = at
+        # Check 5 says which are no documents.
+        sent = journal.first_sent().to_frame().join(turns, on="document", how="inner", maintain_order="left")
+        early = pl.col("turn") <= pl.col("turn").shift()
+        other_shard = pl.col("turn") % int(whole) != int(part) - 1
+        for name in sent.filter(early | other_shard)["document"].head(1):
+            place, got = f"journal/{journal.path.name}", f"{name} was sent out of the sealed order"
+            remedy = "The order of the questions was not the promised one."
+            found.failed(place, got, "the order that follows from the seed", remedy)
 
 
 # --- secrets -------------------------------------------------------------------------------------------------------

@@ -48,14 +48,8 @@ _AGAIN = "Get the bundle again from where it was published; if it is the same th
 _WHO = "Remove it; look who put it there."
 
 
-def sums(root: Path, found: Found) -> bool:
-    """Compare SHA256SUMS with the folder; report every difference. True where all that is there are plain files.
-
-    Otherwise nothing is opened: a pipe or a device need never end.
-    """
-    names, plain = _walk(root, found)
-    if not plain:
-        return False
+def sums(root: Path, names: list[str], found: Found) -> None:
+    """Compare SHA256SUMS with the folder, in which ``walk`` found the files ``names``; report every difference."""
     try:
         listed = _listed(root, found)
     except PenmarkError as error:
@@ -81,7 +75,6 @@ def sums(root: Path, found: Found) -> bool:
         found.ok("SHA256SUMS", f"{len(listed)} files, none missing, none extra")
     if "verify.py" in present:
         _verifier(root, found)
-    return True
 
 
 def digest(path: Path) -> str:
@@ -157,8 +150,9 @@ def _listed(root: Path, found: Found) -> dict[str, str]:
     return listed
 
 
-def _walk(root: Path, found: Found) -> tuple[list[str], bool]:
-    """Every regular file, as a path of the format; whether nothing else is there but plain files and folders.
+def walk(root: Path, found: Found) -> list[str] | None:
+    """Every regular file, as a path of the format; None where not all that is there are plain files and folders: then
+    nothing may be opened, since a pipe or a device need never end.
 
     Links, special files and names that the format does not have are faults; none of them is entered or opened.
     """
@@ -178,8 +172,8 @@ def _walk(root: Path, found: Found) -> tuple[list[str], bool]:
             found.failed(prefix or ".", f"cannot be read ({error.strerror})", "a readable folder", _AGAIN)
         except PenmarkError as error:
             found.error(error)
-            return paths, False
-    return paths, plain
+            return None
+    return paths if plain else None
 
 
 def _entry(entry: os.DirEntry[str], prefix: str, paths: list[str], found: Found) -> bool:
