@@ -21,6 +21,7 @@ REPEATED = 40
 """And so many a repetition of it: a very short text stands twice in some answer by chance. So many first characters in
 common, and half of the length, make another form of the text: one that was changed on the way."""
 
+_HOLDS = (str, dict, list)
 _CUT = re.compile("the answer quotes only the first ([0-9]{1,9}) of ([0-9]{1,9}) characters")
 
 
@@ -45,7 +46,7 @@ def _quoted(value: Any, text: str, echo: str | None) -> str | None:
     bare = _bare(text)
     longest, shown = "", text
     way = None if echo is None else tuple(t.replace("~1", "/").replace("~0", "~") for t in echo.split("/")[1:])
-    strings = [(found, _bare(found)) for found in _strings(value, way) if len(found) >= REPEATED]
+    strings = [(found, bare if found == text else _bare(found)) for found in _strings(value, way)]
     for found, quoted in _candidates(value, text, bare, strings):
         if len(quoted) > len(longest) and _quotes(quoted, bare):
             longest, shown = quoted, found
@@ -96,17 +97,18 @@ def _bare(text: str) -> str:
 
 
 def _strings(value: Any, way: tuple[str, ...] | None) -> Iterator[str]:
-    """Every string of a JSON value, in its order, but the one to which the keys of ``way`` lead."""
+    """Every string of a JSON value that is long enough, in its order, but the one to which the keys of ``way`` lead."""
     left = [(value, way)]
     while left:
         part, rest = left.pop()
         if isinstance(part, str):
-            if rest != ():
+            if len(part) >= REPEATED and rest != ():
                 yield part
         elif isinstance(part, dict):
-            left += [(item, _after(rest, key)) for key, item in reversed(part.items())]
+            left += [(item, _after(rest, key)) for key, item in reversed(part.items()) if isinstance(item, _HOLDS)]
         elif isinstance(part, list):
-            left += [(part[at], _after(rest, str(at))) for at in range(len(part) - 1, -1, -1)]
+            held = [(item, _after(rest, str(at))) for at, item in enumerate(part) if isinstance(item, _HOLDS)]
+            left += reversed(held)
 
 
 def _after(way: tuple[str, ...] | None, key: str) -> tuple[str, ...] | None:
@@ -115,22 +117,22 @@ def _after(way: tuple[str, ...] | None, key: str) -> tuple[str, ...] | None:
 
 def _joined(value: Any) -> Iterator[str]:
     """For each list of objects, and each key under which all of them hold a string, these joined: blocks, sentences."""
-    match value:
-        case dict():
-            for item in value.values():
-                yield from _joined(item)
-        case list():
-            blocks = [item for item in value if isinstance(item, dict)]
-            for key in blocks[0] if len(blocks) == len(value) > 1 else ():
+    left = [value]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            left += [item for item in reversed(part.values()) if isinstance(item, (dict, list))]
+        elif isinstance(part, list):
+            blocks = [item for item in part if isinstance(item, dict)]
+            for key in blocks[0] if len(blocks) == len(part) > 1 else ():
                 parts: list[str] = []
                 for block in blocks:  # up to the first without it: in all no more than the objects hold
-                    if not isinstance(part := block.get(key), str):
+                    if not isinstance(found := block.get(key), str):
                         break
-                    parts.append(part)
+                    parts.append(found)
                 else:
                     yield " ".join(parts)
-            for item in value:
-                yield from _joined(item)
+            left += [item for item in reversed(part) if isinstance(item, (dict, list))]
 
 
 def told(remarks: Iterable[str], answers: int) -> list[str]:

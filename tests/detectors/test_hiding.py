@@ -37,7 +37,7 @@ def hiding(*secrets: str) -> Hiding:
     return made
 
 
-@pytest.mark.parametrize("secret", [ODD, "planted-secret-0"])
+@pytest.mark.parametrize("secret", [ODD, "planted-secret-0", "gepflanzt-für-0"])
 @pytest.mark.parametrize("spelled", SPELLINGS)
 @pytest.mark.parametrize("around", ["%s", '{"note": "%s"}', "<p>%s</p>", "key=%s&x=1", "%s%s"])
 def test_every_spelling_is_hidden(secret: str, spelled: Callable[[str], str], around: str) -> None:

@@ -25,6 +25,7 @@ class Hiding:
     def __init__(self) -> None:
         self._secrets: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
+        self._forms: tuple[bytes, ...] | None = None  # in small letters, where all of them are ASCII
         self._lock = threading.Lock()
 
     def add(self, secret: str) -> None:
@@ -34,6 +35,8 @@ class Hiding:
                 return
             self._secrets.add(secret)
             forms = sorted({form for each in self._secrets for form in _forms(each)}, key=len, reverse=True)
+            plain = all(form.isascii() for form in forms)
+            self._forms = tuple(form.lower().encode() for form in forms) if plain else None
             self._pattern = re.compile("|".join(re.escape(form) for form in forms), re.IGNORECASE)
 
     def text(self, words: str) -> str:
@@ -44,8 +47,10 @@ class Hiding:
         """``raw`` without the secrets; None where one stands in it in a way that cannot be taken out."""
         if self._pattern is None:
             return raw
-        # Latin-1 maps every byte to a character and back, so that bytes which are no UTF-8 stay what they are.
-        clean = self._pattern.sub(HIDDEN, raw.decode("latin-1")).encode("latin-1")
+        clean = raw
+        if self._forms is None or any(map(raw.lower().__contains__, self._forms)):
+            words = raw.decode("utf-8", "surrogateescape")  # so that bytes which are no UTF-8 stay what they are
+            clean = self._pattern.sub(HIDDEN, words).encode("utf-8", "surrogateescape")
         if _SPELLED.search(clean) is not None and any(self._holds(words) for words in _readings(clean)):
             return None
         return clean

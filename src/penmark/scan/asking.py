@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
@@ -174,14 +174,15 @@ class VendorAsking:
 
 
 class Crew:
-    """Threads that ask, so many at once. ``wake`` is set when they have run out of questions, or one got no answer: then
+    """Threads that ask, so many at once at most. ``wake`` is set when they have run out of questions, or one got no answer: then
     none of them begins with another before ``go_on``. ``noted`` is told of the jobs that a vendor took on."""
 
     def __init__(
         self, asking: Asking, clock: Clock, wake: threading.Event, noted: Callable[[Question, Job], None]
     ) -> None:
         self._asking, self._clock, self._wake, self._noted = asking, clock, wake, noted
-        self._waiting: queue.SimpleQueue[Question | None] = queue.SimpleQueue()
+        self._waiting: deque[Question] = deque()
+        self._calls: queue.SimpleQueue[bool] = queue.SimpleQueue()  # for a thread each: there is work; False: no more
         self._parked: list[Question] = []  # nobody is to begin with them now
         self._busy: dict[int, float] = {}  # by thread: when it last gave a sign of life
         self._outcomes: list[Outcome] = []
@@ -201,23 +202,27 @@ class Crew:
         """Threads that are asking."""
         return len(self._busy)
 
-    def give(self, questions: Sequence[Question]) -> None:
-        """Let the threads ask; at once, or as soon as one is free."""
+    def give(self, questions: Sequence[Question], *, wake: int) -> None:
+        """Let the threads ask. Of those that rest, so many are woken as ``wake`` says, where anything waits: few do quick
+        calls one after the other for less than many that wait for each other."""
         with self._lock:
             self._load += len(questions)
             new = max(0, min(self._load, self._asking.connections) - self._threads)
             self._threads += new
-        for question in questions:
-            self._waiting.put(question)
+        self._waiting.extend(questions)
         for _ in range(new):
             threading.Thread(target=self._work, daemon=True, name="asks").start()
+        self._call(wake)
+
+    def _call(self, most: int) -> None:
+        for _ in range(min(most, len(self._waiting))):
+            self._calls.put(True)
 
     def take_back(self) -> list[Question]:
         """The questions that no thread has begun with."""
         back = list[Question]()
-        with contextlib.suppress(queue.Empty):
-            while (question := self._waiting.get_nowait()) is not None:
-                back.append(question)
+        while (question := self._next()) is not None:
+            back.append(question)
         with self._lock:
             back, self._parked = [*self._parked, *back], []
             self._load -= len(back)
@@ -235,8 +240,8 @@ class Crew:
         if self._held:
             with self._lock:
                 self._held, parked, self._parked = False, self._parked, []
-            for question in parked:
-                self._waiting.put(question)
+            self._waiting.extend(parked)
+            self._call(len(parked))
 
     def hung(self, patience: float) -> int:
         """How many of them have given no sign of life for so many seconds."""
@@ -249,7 +254,7 @@ class Crew:
         with self._lock:
             self._left, threads = True, self._threads
         for _ in range(threads):
-            self._waiting.put(None)
+            self._calls.put(False)
 
     def _stir(self) -> None:
         me = threading.get_ident()
@@ -257,24 +262,33 @@ class Crew:
             if me in self._busy:
                 self._busy[me] = time.monotonic()
 
+    def _next(self) -> Question | None:
+        try:
+            return self._waiting.popleft()
+        except IndexError:
+            return None
+
     def _work(self) -> None:
-        me = threading.get_ident()
-        while (question := self._waiting.get()) is not None:
-            began = time.monotonic()
-            with self._lock:
-                if self._held:
-                    self._parked.append(question)
-                    continue
-                self._busy[me] = began
-            said, exchanges = self._asked(question)
-            got_at, ended = self._clock.now(), time.monotonic()
-            with self._lock:
-                outcome = Outcome(question, said, exchanges, got_at, began, ended - self._busy.pop(me))
-                if not self._left:
-                    self._outcomes.append(outcome)
-                self._held = self._held or isinstance(said, UnansweredError)
-            if self._held or self._waiting.empty():  # else there is no hurry: the lane looks at its next beat
-                self._wake.set()
+        while self._calls.get():
+            while (question := self._next()) is not None:
+                self._do(question)
+
+    def _do(self, question: Question) -> None:
+        me, began = threading.get_ident(), time.monotonic()
+        with self._lock:
+            if self._held:
+                self._parked.append(question)
+                return
+            self._busy[me] = began
+        said, exchanges = self._asked(question)
+        got_at, ended = self._clock.now(), time.monotonic()
+        with self._lock:
+            outcome = Outcome(question, said, exchanges, got_at, began, ended - self._busy.pop(me))
+            if not self._left:
+                self._outcomes.append(outcome)
+            self._held = self._held or isinstance(said, UnansweredError)
+        if self._held or not self._waiting:  # else there is no hurry: the lane looks at its next beat
+            self._wake.set()
 
     def _asked(self, question: Question) -> tuple[Said, tuple[Exchange, ...]]:
         """Whatever a detector does wrong costs its own reading, and nothing else."""

@@ -146,7 +146,7 @@ class Lane:
             self._end(reading.reason(error.faults[0].fact), error)
             self._work.give_back(questions)  # their lines were cut back
             questions = []
-        self._crew.give(questions)
+        self._crew.give(questions, wake=1 if self._quick() else self._asking.connections)
         self._crew.go_on()
         if left or self._broken or (self._crew.load == 0 and self._done()):
             return False
