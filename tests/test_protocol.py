@@ -250,6 +250,31 @@ def test_what_no_single_field_shows(write: Callable[..., Path], before: str, aft
     assert any(fact in fault.fact for fault in caught.value.faults), caught.value
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "line", "fact"),
+    [
+        ("  - name: C2\n", "  - name: A\n", -1, "arms.A: arm named twice: A"),
+        ("name: uncanny, card", "name: zippy, card", -1, "detectors.zippy: detector named twice: zippy"),
+        ("level: 0.95", "level: 0.95\nnear_duplicates: 3", 0, "near_duplicates: 3 is not from 0.2 to 1"),
+    ],
+)
+def test_what_no_single_field_shows_has_its_line(
+    write: Callable[..., Path], before: str, after: str, line: int, fact: str
+) -> None:
+    path = write("humanflow", (before, after))
+    with pytest.raises(FaultsError) as caught:
+        protocol.load(path)
+    [told] = [each for each in caught.value.faults if fact in each.fact]
+    word = after.strip().split("\n")[-1]
+    lines = [n for n, text in enumerate(path.read_text().splitlines(), 1) if word.partition(", card")[0] in text]
+    assert told.place == f"{path}:{lines[line]}"
+
+
+@pytest.mark.parametrize(("written", "taken"), [("0.9", "0.90"), ("0.950", "0.95"), ("9e-1", "0.90"), ("0.99", "0.99")])
+def test_the_same_number_in_other_digits_is_taken(write: Callable[..., Path], written: str, taken: str) -> None:
+    assert protocol.load(write("humanflow", ("level: 0.95", f"level: {written}"))).level == taken
+
+
 # --- the sealed form -----------------------------------------------------------------------------------------------
 
 
@@ -556,4 +581,6 @@ def test_the_small_template_explains_what_the_full_one_explains() -> None:
     )
     assert len(full) > 30
     missing = [comment for comment in full if comment not in small]
-    assert missing == ["# every model in every style alike; name the models here as under generation"]
+    sizes = ["# 420 documents in all", "# every model in every style alike; name the models here as under generation"]
+    assert missing == sizes
+    assert "# 42 documents in all" in small

@@ -96,7 +96,7 @@ def test_rows_become_records():
         (ARCHIVE | {"evidence_date": "2021-02-30"}, "evidence_date is not a date"),
         (ARCHIVE | {"evidence_date": "31.12.2021"}, "evidence_date is not a date"),
         (ARCHIVE | {"grade": "seen"}, "grade: input should be 'archived', 'released' or 'stated' (given: seen)"),
-        (ARCHIVE | {"evidence_sha256": "AB" * 32}, "is not a SHA-256 of 64 lower-case"),
+        (ARCHIVE | {"evidence_sha256": "AB" * 32}, "evidence_sha256: is not a SHA-256 digest (64 lower-case"),
         (ATTESTED | {"adult": "no"}, "adult:"),
         (ATTESTED | {"adult": "perhaps"}, "adult is neither true nor false: perhaps"),
         (ATTESTED | {"operations": "many"}, "operations is not a whole number"),

@@ -20,6 +20,7 @@ from penmark.errors import PenmarkError, UsageError
 from penmark.records import Amendment, Deviation
 from penmark.study import Edition
 
+_OTHERWISE = "Say it otherwise; nothing was written."
 _HEAD = """\
 # Changes
 
@@ -63,7 +64,7 @@ def announce(
         if any(each["loc"] == ("binds_from",) for each in error.errors()):
             remedy = f"Name a whole tag: series, year, quarter, such as --binds-from {next_quarter(edition.tag)}."
             raise UsageError(f"{binds!r} is not an edition's tag", remedy=remedy) from None
-        raise study.validated(f"amendment {number}", error.errors(include_url=False)) from None
+        raise study.validated(f"amendment {number}", error.errors(include_url=False), _OTHERWISE) from None
     if empty := [name for name in ("what", "why", "before", "after") if not getattr(amendment, name).strip()]:
         raise UsageError(f"nothing is said of {', '.join(empty)}", remedy="Each of the four is printed: say it.")
     if quarter(binds) <= quarter(edition.tag) or binds.split("-")[0] != edition.tag.split("-")[0]:
@@ -178,7 +179,7 @@ def deviation(edition: Edition, what: str, detector: str | None = None, *, now: 
     try:
         value = Deviation(at=now, detector=detector, what=what)
     except ValidationError as error:
-        raise study.validated(str(path), error.errors(include_url=False)) from None
+        raise study.validated("the deviation", error.errors(include_url=False), _OTHERWISE) from None
     line = canon.encode(value.model_dump(mode="json")) + b"\n"
     try:
         with path.open("a+b") as file:

@@ -177,11 +177,19 @@ def _check_rate(rate: str) -> None:
 # --- the places that a page cites ----------------------------------------------------------------------------------
 
 
-class Sources:
-    """The files of one bundle, read by path when first cited. ``read`` raises PenmarkError for what is not there."""
+def line(reference: str) -> str:
+    """The reference FILE:ROW:COLUMN of a cell as a message tells it, by the line of the file (the head is line 1)."""
+    return re.sub(r"^([^:#? ]+\.csv):([0-9]{1,9}):([a-z0-9_]+)$", lambda m: f"{m[1]}:{int(m[2]) + 1} {m[3]}", reference)
 
-    def __init__(self, read: Callable[[str], bytes]) -> None:
-        self._read = read
+
+class Sources:
+    """The files of one bundle, read by path when first cited. ``read`` raises PenmarkError for what is not there.
+
+    ``attime``: the time of the token in a file as ``openssl ts -attime`` takes it, by path; None where it is none.
+    """
+
+    def __init__(self, read: Callable[[str], bytes], attime: Callable[[str], str | None] | None = None) -> None:
+        self._read, self._attime = read, attime
         self._tables: dict[str, pl.DataFrame] = {}
         self._values: dict[str, Any] = {}
 
@@ -230,10 +238,14 @@ class Sources:
 
     def value(self, path: str, pointer: str = "") -> Any:
         """The value at a pointer (RFC 6901) of a canonical file, or of a line, FILE.jsonl:N; a reply has ``date``,
-        ``from`` and ``reply``. Raises PenmarkError."""
+        ``from`` and ``reply``, a token ``attime``. Raises PenmarkError."""
         if path not in self._values:
             name, _, line = path.partition(":")
             data = self._read(name)
+            if line == "" and name.endswith(".tsr"):
+                at = None if self._attime is None else self._attime(name)
+                self._values[path] = {} if at is None else {"attime": at}
+                return self.value(path, pointer)
             if line == "" and replies.PATH.fullmatch(name):
                 reply = replies.parse(data, place=path)
                 self._values[path] = {"date": reply.date, "from": reply.who, "reply": reply.text}

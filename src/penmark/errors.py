@@ -111,8 +111,8 @@ def installing(extra: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`` (did you mean X?)``, or nothing where no known name is close."""
-    lowered = {k.lower(): k for k in known}
+    """`` (did you mean X?)``, or nothing where no known name is close. X is never the very same word."""
+    lowered = {k.lower(): k for k in known if k != name}
     close = difflib.get_close_matches(name.lower(), sorted(lowered), n=1)
     return f" (did you mean {visible(lowered[close[0]])}?)" if close else ""
 

@@ -95,7 +95,7 @@ def _as_sealed(edition: Edition, path: str, seal: Seal) -> str:
         raise PenmarkError(
             f"is not the file that the {seal.kind} seal names{why}",
             place=str(edition.root / path),
-            remedy="Restore the sealed file from a copy; a change of rules is an amendment and binds the next edition.",
+            remedy="Restore the sealed file from a copy; a change of rules is for the next edition: `penmark amend`.",
         )
     return digest
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from penmark import canon, cards, handwritten, plugins, protocol
+from penmark import canon, cards, departed, handwritten, plugins, protocol
 from penmark import study as studies
 from penmark.errors import Fault, PenmarkError, did_you_mean
 from penmark.records import Card, Detector, Protocol, SealedCard
@@ -49,7 +49,7 @@ def prospect(place: Study, edition: Edition, promised: Protocol) -> Prospect:
             found.faults += [Fault(f.place or f"detector {detector.name}", f.fact, f.remedy) for f in error.faults]
     found.faults += _open_cards(place, promised)
     try:
-        found.departures = protocol.departures(promised, known)
+        found.departures = departed.now(promised, known)
     except PenmarkError as error:
         found.faults += error.faults
     found.faults += _rules(edition, promised)

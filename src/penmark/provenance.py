@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from penmark import study
+from penmark import spelling, study
 from penmark.errors import Fault, FaultsError, PenmarkError, did_you_mean
 from penmark.records import (
     Acceptance,
@@ -39,6 +39,10 @@ from penmark.study import Study
 
 WITHDRAWN = "its author withdrew the text"
 """Why a text that is gone is not scannable."""
+
+
+SENTENCES = "sentences-unclear"
+"""The one shortfall about which a person decides."""
 
 
 class Shortfall(NamedTuple):
@@ -253,7 +257,7 @@ def _sentences(own: Sentences | None, arm: str) -> list[Shortfall]:
     if own is not None:
         fact = f"whether a sentence was added or deleted is unclear: {own.because}"
     remedy = f"A person reads both and writes the decision, kept or changed, into corpus/{arm}/decisions.csv."
-    return [Shortfall("sentences-unclear", fact, remedy)]
+    return [Shortfall(SENTENCES, fact, remedy)]
 
 
 def _session(own: Attested, asked: Acceptance) -> list[Shortfall]:
@@ -384,8 +388,8 @@ def _faults(place: str, kind: str, errors: list[Any]) -> list[Fault]:
 def _fault(place: str, error: Any) -> Fault:
     where = [str(part) for part in error["loc"][1:]]  # the first part is the kind
     name = where[-1] if where else ""
-    if name.endswith("_sha256"):
-        fact = "is not a SHA-256 of 64 lower-case hexadecimal digits"
+    if (missed := spelling.missed(error)) is not None:
+        fact = missed
     elif error["type"] == "value_error":
         fact = str(error["ctx"]["error"])
     else:

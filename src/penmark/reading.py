@@ -49,13 +49,22 @@ def judge(card: Card, body: bytes, text: str, declined: str | None = None) -> Ju
     return Judged("answered", None, found)
 
 
-def judge_typed(card: Card, body: bytes) -> Judged:
-    """What a row that people typed from a screen comes to, for a card that reads a display."""
+def judge_typed(card: Card, body: bytes, text: str | None) -> Judged:
+    """What a row that people typed from a screen about ``text`` comes to, for a card that reads a display. ``text``: None
+    where it is not here to compare with."""
     try:
         found = cards.typed(card, body)
     except PenmarkError as error:
         return Judged("declined", reason(error.faults[0].fact), NOTHING)
-    return Judged("declined", NO_ANSWER, found) if found.displayed is None else Judged("answered", None, found)
+    if found.displayed is None:
+        return Judged("declined", NO_ANSWER, found)
+    other = None not in (found.text, text) and found.text != text
+    return Judged("declined", OTHER_TEXT, found) if other else Judged("answered", None, found)
+
+
+def is_answer(state: str, displayed: str | None, reason: str | None) -> bool:
+    """Whether a reading has an answer, whatever it is about: then its date says whether it came before the promise."""
+    return state == "answered" or displayed is not None or reason == OTHER_TEXT
 
 
 def remarked(judged: Judged, card: Card, body: bytes, text: str) -> Judged:

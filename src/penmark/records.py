@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from penmark import spelling
 
 FORMAT = 1
 """The number of the bundle format that this release writes (docs/format.md)."""
@@ -27,22 +29,25 @@ Gate = Literal["empty", "refused", "cut off", "error message", "prompt residue",
 Mark = Literal["documented", "transcribed", "seen", "inferred", "guess"]
 """How a fact is known: by the vendor's own pages, a copy of them, client code or captured answers, reasoning, or not."""
 
-Date = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$")]
-Time = Annotated[
-    str,
-    StringConstraints(
-        pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?Z$"
-    ),
-]
-Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-Decimals = Annotated[str, StringConstraints(pattern=r"^-?[0-9]{1,40}(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,4})?$")]
-Pointer = Annotated[str, StringConstraints(pattern=r"^(/([^/~]|~[01])*)*$")]
-DetectorName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,62}$")]
-ArmName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$")]
-EditionTag = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]{0,15}-[0-9]{4}-Q[1-4]$")]
-Named = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
-Secret = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")]
-DocumentId = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f/\\]{1,128}$")]
+Date = Annotated[str, StringConstraints(pattern=spelling.DATE)]
+Time = Annotated[str, StringConstraints(pattern=spelling.TIME)]
+Digest = Annotated[str, StringConstraints(pattern=spelling.DIGEST)]
+Decimals = Annotated[str, StringConstraints(pattern=spelling.DECIMALS)]
+Pointer = Annotated[str, StringConstraints(pattern=spelling.POINTER)]
+DetectorName = Annotated[str, StringConstraints(pattern=spelling.DETECTOR)]
+ArmName = Annotated[str, StringConstraints(pattern=spelling.ARM)]
+EditionTag = Annotated[str, StringConstraints(pattern=spelling.EDITION)]
+Named = Annotated[str, StringConstraints(pattern=spelling.NAMED)]
+Secret = Annotated[str, StringConstraints(pattern=spelling.SECRET)]
+DocumentId = Annotated[str, StringConstraints(pattern=spelling.DOCUMENT)]
+
+
+class Misplaced(ValueError):  # noqa: N818 - pydantic makes a fault of it
+    """A fault of a record whose fields are each right, with the place in it where a person would look."""
+
+    def __init__(self, fact: str, *loc: str | int) -> None:
+        super().__init__(fact)
+        self.loc = loc
 
 
 class Record(BaseModel):
@@ -313,7 +318,7 @@ class Nomination(Record):
 class Authority(Record):
     """A timestamp authority that is asked for tokens."""
 
-    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$")]
+    name: Annotated[str, StringConstraints(pattern=spelling.AUTHORITY)]
     url: str
 
 
@@ -356,23 +361,23 @@ class Protocol(Record):
     @model_validator(mode="after")
     def _consistent(self) -> Protocol:
         for what, names in (("arm", [a.name for a in self.arms]), ("detector", [d.name for d in self.detectors])):
-            twice = sorted({name for name in names if names.count(name) > 1})
+            twice = [at for at, name in enumerate(names) if name in names[:at]]
             if twice:
-                raise ValueError(f"{what} named twice: {', '.join(twice)}")
+                named = ", ".join(sorted({names[at] for at in twice}))
+                raise Misplaced(f"{what} named twice: {named}", f"{what}s", twice[0])
         if self.near_duplicates is not None and not 2 <= 10 * Decimal(self.near_duplicates) <= 10:
-            raise ValueError(
-                f"near_duplicates {self.near_duplicates} is not from 0.2 to 1: below that, pairs are missed"
-            )
+            fact = f"{self.near_duplicates} is not from 0.2 to 1: below that, pairs are missed"
+            raise Misplaced(fact, "near_duplicates")
         known = {d.name for d in self.detectors}
-        for pair in self.comparisons:
+        for at, pair in enumerate(self.comparisons):
             if not {pair.first, pair.second} <= known or pair.first == pair.second:
-                raise ValueError(
-                    f"the comparison {pair.first} / {pair.second} does not name two detectors of the study"
-                )
-        for name in sorted(known):
+                fact = f"the comparison {pair.first} / {pair.second} does not name two detectors of the study"
+                raise Misplaced(fact, "comparisons", at)
+        for at, name in enumerate(d.name for d in self.detectors):
             # The journal of "a.1of2" would have the name of the first of two shards of "a".
             if (whole := re.sub(r"\.[0-9]+of[0-9]+$", "", name)) != name and whole in known:
-                raise ValueError(f"the detector {name} has the name of a shard of {whole}: call one of them otherwise")
+                fact = f"the detector {name} has the name of a shard of {whole}: call one of them otherwise"
+                raise Misplaced(fact, "detectors", at)
         return self
 
     def arm(self, name: str) -> Arm:
@@ -598,6 +603,16 @@ class SealedCard(Record):
 
     card: Card
     plugin: Plugin | None
+
+
+def bearing(card: Card) -> dict[str, Any]:
+    """The facts of a card that bear on calls: who is asked what, which texts, and how answers are read. JSON values."""
+    facts = card.model_dump(
+        mode="json",
+        include={"vendor", "ask", "answer", "scale", "bands", "verdicts", "boundary", "limits", "confidence"},
+    )
+    facts["boundary"] = {key: facts["boundary"][key] for key in ("kind", "operator", "value", "confidence")}
+    return {"bands": [], "confidence": {}} | facts
 
 
 def check_rule(card: Card, rule: Rule) -> None:

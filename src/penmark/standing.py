@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import re
@@ -17,10 +18,11 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from penmark import canon, cards, promising, protocol, seals, study
+from penmark import canon, cards, departed, promising, protocol, seals, study
+from penmark.cards import Missed, Misses
 from penmark.errors import Fault, PenmarkError
 from penmark.frozen import lost
-from penmark.records import Arm, Card, Protocol
+from penmark.records import Arm, Card, Detector, Protocol
 from penmark.study import Edition, Study
 
 _JOURNAL = re.compile(r"(?P<detector>.+?)(?:\.\d+of\d+)?\.jsonl")
@@ -48,7 +50,8 @@ class SealStanding(NamedTuple):
 
 
 class JournalStanding(NamedTuple):
-    """One detector's pairs, by lines of its journals. ``in_doubt``: sent, no answer on record (yet)."""
+    """One detector's pairs, by lines of its journals. ``in_doubt``: sent, no answer on record (yet). ``misses``: of the
+    answers those of which the card makes nothing."""
 
     detector: str
     answered: int
@@ -57,6 +60,7 @@ class JournalStanding(NamedTuple):
     not_scannable: int
     in_doubt: int
     left: int
+    misses: tuple[Missed, ...] = ()
 
 
 class Guessed(NamedTuple):
@@ -101,7 +105,9 @@ def standing(place: Study, edition: Edition) -> Standing:
         found.arms = [_arm(place, edition, arm, frozen, found) for arm in promised.arms]
         if frozen is not None:
             total = sum(frozen.values())
-            found.journals = [_journal(edition, detector.name, total, found) for detector in promised.detectors]
+            found.journals = [
+                _journal(edition, each, total, known.get(each.name), found) for each in promised.detectors
+            ]
             found.faults += _lost(edition)
         found.next = _next(place, edition, known, found, sealed)
     if found.faults:
@@ -161,7 +167,7 @@ def _known(place: Study, edition: Edition, promised: Protocol, found: Standing, 
         except PenmarkError as error:
             found.faults += error.faults
     try:
-        found.departures = protocol.departures(promised, known, protocol.unpublished(edition))
+        found.departures = departed.told(edition, promised, known)
     except PenmarkError as error:
         found.faults += error.faults
     return known
@@ -244,13 +250,16 @@ def _value(row: dict[str, Any], key: str) -> Any:
 # --- the journals --------------------------------------------------------------------------------------------------
 
 
-def _journal(edition: Edition, detector: str, total: int, found: Standing) -> JournalStanding:
+def _journal(edition: Edition, detector: Detector, total: int, card: Card | None, found: Standing) -> JournalStanding:
     counts: Counter[str] = Counter()
+    misses = None
+    with contextlib.suppress(PenmarkError):  # a rule that does not fit its card is told already
+        misses = None if card is None else Misses(card, cards.rule_in_force(detector, card))
     for path in edition.journal_files():
         match = _JOURNAL.fullmatch(path.name)
-        if match is not None and match["detector"] == detector:
+        if match is not None and match["detector"] == detector.name:
             try:
-                counts += _counted(path)
+                counts += _counted(path, misses)
             except OSError as error:
                 found.faults += study.disk(error, path).faults
             except PenmarkError as error:
@@ -258,9 +267,9 @@ def _journal(edition: Edition, detector: str, total: int, found: Standing) -> Jo
     final = counts["answered"] + counts["declined"] + counts["failed"]
     in_doubt = max(0, counts["sent"] - counts["retry"] - counts["scanned"])
     left = max(0, total - final - counts["skipped"] - in_doubt)
-    return JournalStanding(
-        detector, counts["answered"], counts["declined"], counts["failed"], counts["skipped"], in_doubt, left
-    )
+    answered, declined, failed, skipped = (counts[name] for name in ("answered", "declined", "failed", "skipped"))
+    missed = () if misses is None else tuple(misses.found())
+    return JournalStanding(detector.name, answered, declined, failed, skipped, in_doubt, left, missed)
 
 
 def _lost(edition: Edition) -> list[Fault]:
@@ -271,8 +280,8 @@ def _lost(edition: Edition) -> list[Fault]:
         return []
 
 
-def _counted(path: Path) -> Counter[str]:
-    """Lines by kind, readings by state; a last line that is cut short is not counted."""
+def _counted(path: Path, misses: Misses | None) -> Counter[str]:
+    """Lines by kind, readings by state; a last line that is cut short is not counted. ``misses`` is given the answers."""
     counts: Counter[str] = Counter()
     with path.open("rb") as file:
         for line in iter(lambda: file.readline(study.MAX_LINE + 1), b""):
@@ -286,7 +295,15 @@ def _counted(path: Path) -> Counter[str]:
             elif (state := _STATE.search(line)) is not None:
                 counts[state[1].decode()] += 1
                 counts["scanned"] += b'"origin":"scan"' in line
+                if state[1] == b"answered" and misses is not None:
+                    _answer(line, misses)
     return counts
+
+
+def _answer(line: bytes, misses: Misses) -> None:
+    with contextlib.suppress(orjson.JSONDecodeError, AttributeError, KeyError, TypeError):  # damaged: others name it
+        value = orjson.loads(line)
+        misses.add(value["document"], value["score"], value["label"])
 
 
 # --- what is next --------------------------------------------------------------------------------------------------

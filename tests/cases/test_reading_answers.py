@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -213,6 +215,7 @@ def test_c12_rules_do_not_change_once_they_are_promised(tmp_path: Path) -> None:
     said = trial.run("scan")
     assert said.code in (1, 2)
     assert "protocol.yaml" in said.err
+    assert "a change of rules is for the next edition: `penmark amend`." in said.err
     assert not list(trial.edition.root.glob("journal/*.jsonl"))
 
 
@@ -356,3 +359,33 @@ def test_a_score_outside_its_scale_is_neither_clipped_nor_rescaled(tmp_path: Pat
         "under": ("declined", "-0.5", ""),
     }
     assert rows["percent"]["reason"] == "score outside the declared scale: 87"
+
+
+def test_what_a_card_makes_nothing_of_is_told_by_scan_status_report_page_and_bundle(tmp_path: Path) -> None:
+    trial = Trial(tmp_path / "study", [arm("A", "human", 4), arm("C", "ai", 3)])
+    human = {"fine": '{"score": 0.1}', "above": '{"score": 1.7}', "under": '{"score": -0.1}', "nan": '{"score": NaN}'}
+    machine = {"good": '{"score": 0.9}', "percent": '{"score": "62%"}', "last": '{"score": 0.8}'}
+    trial.frozen(
+        A={name: f"A text, {name}.\n{said}" for name, said in human.items()},
+        C={name: f"A text, {name}.\n{said}" for name, said in machine.items()},
+    )
+    said = trial.done("scan")
+    assert "says: 7 documents: 7 answered" in said.out
+    assert "warning: says: 2 answers are outside the scale 0 to 1 of its card (the first: " in said.err
+    assert "warning: says: 2 answers are no decimal numbers (the first: " in said.err
+    assert "    2 answers are outside the scale 0 to 1 of its card (the first: " in trial.done("status").out
+    said = trial.done("report", "--close")
+    kept = "they are kept as they are and count as no result"
+    outside = f"2 answers are outside the scale 0 to 1 of its card (the first: 1.7 about above); {kept}"
+    assert f"warning (no call), says: {outside}; and 1 more in tables/warnings.csv\n" in said.out
+    assert [row["message"] for row in trial.table("warnings") if row["rule"] == "no call"] == [
+        outside,
+        f"2 answers are no decimal numbers (the first about nan); {kept}",
+    ]
+    [headline] = trial.table("table1")
+    assert headline["declined"] == "4"
+    page = (trial.edition.report / "index.html").read_text()
+    assert page.count(outside) == 2
+    bundle = trial.published()
+    assert trial.run("verify", str(bundle)).code == 0
+    assert subprocess.run([sys.executable, str(bundle / "verify.py"), str(bundle)], check=False).returncode == 0

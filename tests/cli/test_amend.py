@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.authority import study_of
 
-from penmark import amendments, study, tokens
+from penmark import amendments, canon, protocol, study, tokens
 from penmark.cli import main
 from penmark.demo.authority import LocalAuthority, local_authority
 
@@ -117,4 +118,66 @@ def test_what_is_missing_is_said_at_once_with_an_example(
     assert penmark(place, "commit") == 0
     assert penmark(place, "amend", *words) == 2
     assert told in capsys.readouterr().err
+    assert not place.edition().amendments.exists()
+
+
+# --- what went otherwise -----------------------------------------------------------------------------------------------
+
+
+def test_a_deviation_is_one_line_with_the_time_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = study_of(tmp_path, {})
+    assert penmark(place, "commit") == 0
+    edition = place.edition()
+    before = {path: path.read_bytes() for path in edition.root.rglob("*") if path.is_file()}
+    assert penmark(place, "amend", "--deviation", 'The power was cut, "twice".') == 0
+    assert re.fullmatch(
+        r'(?s).*Deviation in TEST-2026-Q4, \S+Z: The power was cut, "twice"\.\n  editions/TEST-2026-Q4/deviations\.jsonl; '
+        r"CHANGES\.md is up to date\.\n",
+        capsys.readouterr().out,
+    )
+    name = protocol.read_sealed(edition).detectors[0].name
+    assert penmark(place, "amend", "--deviation", "It was down.", "--detector", name, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["file"], told["detector"]) == ("editions/TEST-2026-Q4/deviations.jsonl", name)
+    first, second = amendments.deviations(edition)
+    assert (first.detector, first.what) == (None, 'The power was cut, "twice".')
+    assert (second.detector, second.what, second.at) == (name, "It was down.", told["at"])
+    lines = edition.deviations.read_bytes().splitlines(keepends=True)
+    assert lines == [canon.encode(each.model_dump(mode="json")) + b"\n" for each in (first, second)]
+    changes = place.changes.read_text()
+    assert changes.index("It was down.") < changes.index("The power was cut")  # the newest first
+    after = {path: path.read_bytes() for path in edition.root.rglob("*") if path.is_file()}
+    assert after == before | {edition.deviations: edition.deviations.read_bytes()}  # nothing that is sealed
+
+
+def test_a_deviation_of_an_edition_that_is_promised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = study_of(tmp_path, {})
+    assert penmark(place, "amend", "--deviation", "So.") == 2
+    assert "nothing is promised yet, so nothing went otherwise\n    Seal the promise" in capsys.readouterr().err
+    assert penmark(place, "commit") == 0
+    study_of(tmp_path, {}, edition="TEST-2027-Q1")
+    assert penmark(place, "amend", "--deviation", "So.") == 0
+    old, new = place.editions()
+    assert [each.what for each in amendments.deviations(old)] == ["So."]
+    assert not new.deviations.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--deviation", "So.", *WORDS], "--deviation changes no rule"),
+        (["--deviation", "So.", "--binds-from", "TEST-2027-Q1"], "--deviation changes no rule"),
+        (["--deviation", " \n"], "nothing is said of the deviation"),
+        (["--deviation", "So.", "--detector", "nobody"], "there is no detector 'nobody' in the promise"),
+        ([*WORDS, "--detector", "coin"], "--detector belongs to --deviation"),
+    ],
+)
+def test_a_deviation_that_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], told: str
+) -> None:
+    place = study_of(tmp_path, {})
+    assert penmark(place, "commit") == 0
+    assert penmark(place, "amend", *words) == 2
+    assert told in capsys.readouterr().err
+    assert not place.edition().deviations.exists()
     assert not place.edition().amendments.exists()

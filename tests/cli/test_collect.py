@@ -35,6 +35,7 @@ def test_a_folder_a_table_and_a_promised_source(corpus, tmp_path, capsys):
             "unused": [],
             "withdrawn": [],
             "pool": None,
+            "lacking": [],
         }
     ]
     assert [d["id"] for arm in ("A", "C") for d in made.documents(arm)] == ["007", "NA"]
@@ -165,6 +166,16 @@ def test_what_all_rows_lack_is_said_once(wide, tmp_path, argv, told):
     assert not wide.place.documents("A").exists()
 
 
+def test_what_is_misspelled_is_told_in_words(wide, tmp_path):
+    (tmp_path / "a.csv").write_text("id,text,evidence_date\n../a,A text.,2019-01-01\n")
+    with pytest.raises(FaultsError) as caught:
+        invoke(["-C", str(wide.place.root), "collect", "A", "--path", str(tmp_path / "a.csv"), *ARCHIVED])
+    assert str(caught.value) == (
+        f"{tmp_path}/a.csv:2: id: is not an id of 1 to 128 characters without slash, backslash, tab, line end or other "
+        "control characters (given: '../a')\n    Correct it where the row comes from, and collect again."
+    )
+
+
 @pytest.mark.parametrize("of", ["table", "folder"])
 def test_semicolons_are_seen_by_the_first_line(wide, tmp_path, of):
     header = '\ufeffid;text;"evidence_date";kind;grade;source;archive;licence\r\n'
@@ -196,3 +207,54 @@ def test_an_option_that_nothing_knows_is_refused(wide, tmp_path, option, near):
     with pytest.raises(UsageError, match=r"no record has '\w+'") as caught:
         invoke(["-C", str(wide.place.root), "collect", "A", *argv])
     assert f"{near}, and it is no option of this source" in str(caught.value)
+
+
+# --- what the arm does not take --------------------------------------------------------------------------------------
+
+
+def test_what_the_arm_does_not_take_is_told_at_once_with_its_row(corpus, tmp_path, capsys):
+    evidence = {"kinds": ["archive"], "grades": ["archived", "released"], "before": "2022-01-01"}
+    made = corpus(corpus.arm("A", "human", 8, evidence=evidence))
+    path = tmp_path / "t.csv"
+    head = "id,text,kind,grade,source,archive,evidence_date,licence"
+    rows = [f"{n},Text {n}.,archive,{'stated' if n > 2 else 'archived'},s,a,2020-01-01,l" for n in range(8)]
+    rows[1] = rows[1].replace("2020", "2022")
+    path.write_text("\n".join([head, *rows, ""]))
+    place = ["-C", str(made.place.root)]
+    assert invoke([*place, "collect", "A", "--path", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert out == "A: 8 documents (8 added, 0 updated, 0 unchanged)\n"
+    assert err == (
+        "warning: A: 6 texts of this source: not what the arm asks for; collected all the same, and `penmark screen` names "
+        f"each\n{path}:3: the evidence is of 2022-01-01, not before 2022-01-01\n    Find a copy or a revision of this text "
+        f"that is older, or replace it.\n{path}:5: evidence of grade stated; the arm takes archived or released (and 4 more "
+        "like it, to line 9)\n    Find better evidence, or replace the text.\n"
+    )
+    assert invoke([*place, "collect", "A", "--path", str(path), "--json"]) == 0
+    out, err = capsys.readouterr()
+    [told] = json.loads(out)
+    assert (told["unchanged"], len(told["lacking"])) == (8, 6)
+    assert told["lacking"][0]["place"] == f"{path}:3"
+    assert err.startswith("warning: A: 6 texts")
+
+
+def test_a_kind_and_a_truth_that_the_arm_does_not_take(corpus, tmp_path, capsys):
+    made = corpus(corpus.arm("A", "human", 1, evidence={"kinds": ["archive"], "grades": ["archived"]}))
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"id": "a", "text": "x", "kind": "generated", "grade": "stated", "provider": "P", "model": "M"}\n')
+    assert invoke(["-C", str(made.place.root), "collect", "A", "--path", str(path)]) == 0
+    err = capsys.readouterr().err
+    assert err.startswith("warning: A: 1 text of this source: not what")
+    assert f"{path}:1: provenance of kind generated; the arm takes archive\n" in err
+    assert f"{path}:1: the arm's truth is human, the provenance says generated\n" in err
+
+
+def test_what_a_draw_leaves_out_is_not_told(corpus, tmp_path, capsys):
+    made = corpus(corpus.arm("A", "human", 1, evidence={"kinds": ["archive"], "grades": ["archived"]}))
+    path = tmp_path / "t.csv"
+    head = "id,text,kind,grade,source,archive,evidence_date,licence\n"
+    path.write_text(head + "".join(f"{n},Text {n}.,archive,{n},s,a,2020-01-01,l\n" for n in ("stated", "archived")))
+    assert invoke(["-C", str(made.place.root), "collect", "A", "--draw", "--path", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert "of 2 candidates 1 were eligible" in out
+    assert err == ""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ from tests.cases.test_bad_records import full
 from tests.cases.trial import penmark
 from tests.cli.test_stopped import stopped
 
+from penmark import demo
 from penmark.cli.demo import UNFINISHED
 from penmark.demo import wheels
 
@@ -22,6 +26,30 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
         path.write_bytes(b"something else")
     monkeypatch.setenv("PENMARK_WHEELS", str(cache))
     return "demo", "--out", str(tmp_path / "out")
+
+
+@pytest.mark.parametrize("module", [*demo.NEEDS, *demo.NEEDS_LOCAL])
+def test_what_it_needs_is_looked_for_before_anything_is_written(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    name = (demo.NEEDS | demo.NEEDS_LOCAL)[module]
+    for _ in range(2):
+        said = penmark(*command)
+        assert said.code == 2
+        assert said.err == (
+            f"penmark: the demonstration needs {name}: not installed here\n"
+            "    pip install 'penmark[demo]' (in a checkout of penmark: pip install '.[demo]')\n"
+        )
+        assert not (tmp_path / "out").exists()
+
+
+def test_what_it_needs_is_what_its_extra_brings() -> None:
+    told = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = told["project"]["optional-dependencies"]
+    assert extras["demo"] == ["penmark[report,detectors]"]
+    brought = {re.split("[=>]", each)[0] for each in (*extras["report"], *extras["detectors"])}
+    assert brought == {*demo.NEEDS.values(), *demo.NEEDS_LOCAL.values()}
 
 
 def test_a_full_disk_and_the_same_command_again(command: tuple[str, ...], tmp_path: Path) -> None:

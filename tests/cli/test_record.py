@@ -56,11 +56,21 @@ def test_what_was_recorded_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
         )
         == 0
     )
-    assert (
-        capsys.readouterr().out
-        == "seen: 2 readings from answers.json\n  1 answered\n  1 declined: other text scanned\n"
-    )
+    told = capsys.readouterr().out
+    assert told.startswith("seen: 2 readings from answers.json\n  1 answered\n  1 declined: other text scanned\n")
+    assert "\n  1 answer has no date and 1 answer is older than the promise: the edition is retrospective." in told
     assert sealing.order(edition) == ["promise", "corpus"]
+
+
+def test_answers_of_which_the_card_makes_nothing_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place, _ = made(tmp_path)
+    options = ("--detector", "seen", "--map", "document=id", "--json", OLD)
+    assert record(place, answers(tmp_path, score="62%"), *options) == 0
+    said = capsys.readouterr()
+    message = "1 answer is no decimal number ('62%' about b); it is kept as it is and counts as no result"
+    assert said.err.startswith(f"warning: seen: {message}\n    A reading is final")
+    [miss] = json.loads(said.out)["misses"]
+    assert (miss["answers"], miss["document"], miss["shown"], miss["message"]) == (1, "b", "62%", message)
 
 
 def test_undated_answers_are_told_and_json_has_it_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -216,13 +226,13 @@ def test_displays_without_a_call_are_told_together_and_by_the_typed_number(tmp_p
     named = ", ".join(f"{row['number']} shows 'x{n}'" for n, row in enumerate(rows))
     assert (said.code, said.out) == (1, "")
     assert said.err == (
-        f"penmark: {tmp_path / 'all.csv'}:2, 3, 4, 5, 6: 5 displays come to no call, verdict not in the card: {named}\n"
+        f"penmark: {tmp_path / 'all.csv'}:2, 3, 4, 5, 6: 5 displays come to no call, for they are verdicts that "
+        f"its card does not know: {named}\n"
         "    Look at the screens again and correct the rows. If it really showed this: --as-displayed.\n"
     )
     said = penmark(*run, str(screens.filled(tmp_path / "one.csv", rows[:1])))
-    assert (
-        f"one.csv:2: {rows[0]['number']} shows 'x0', which comes to no call: verdict not in the card: x0\n" in said.err
-    )
+    told = f"{rows[0]['number']} shows 'x0', which comes to no call: it is a verdict that its card does not know"
+    assert f"one.csv:2: {told}\n" in said.err
     assert not [path for path in edition.journal_files() if b'"reading"' in path.read_bytes()]
 
 

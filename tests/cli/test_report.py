@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,23 @@ def test_before_its_time_it_names_the_next_command(tmp_path: Path, further: tupl
     said = trial.run("report", *further)
     assert said.code == 2
     assert "has no frozen corpus yet, so there is nothing to report\n    Run `penmark freeze` first." in said.err
+
+
+def test_without_what_makes_the_page_nothing_is_sealed(tmp_path: Path) -> None:
+    """In a program of its own, in which neither jinja2 nor what it brings along can be imported."""
+    trial = Trial(tmp_path / "study", [arm("A", "human", 1)], cards=[CARD])
+    trial.frozen(A=texts(1))
+    hidden = "import sys\nsys.modules |= {'jinja2': None, 'markupsafe': None}\nfrom penmark.cli import main\nmain(sys.argv[1:])"
+    for words, state in ((("report", "--close"), False), (("report", "--help"), False)):
+        argv = [sys.executable, "-c", hidden, "-C", str(trial.root), *words]
+        said = subprocess.run(argv, capture_output=True, text=True, check=False)
+        assert (trial.edition.seal("evidence").exists(), said.returncode) == (state, 0 if "--help" in words else 2)
+        assert "this should not happen" not in said.stderr
+        if "--help" not in words:
+            assert said.stderr == (
+                "penmark: the page needs jinja2, which is not installed\n"
+                "    pip install 'penmark[report]' (in a checkout of penmark: pip install '.[report]')\n"
+            )
 
 
 @pytest.fixture

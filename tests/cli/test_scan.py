@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,7 @@ def test_events_for_machines(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         "to_ask": 0,
         "why": "done",
         "error": None,
+        "misses": [],
     }
 
 
@@ -189,6 +191,16 @@ def test_a_pilot_reads_practice_texts_before_the_promise_and_is_counted(
     assert b"secret" not in written
 
 
+def test_a_pilot_tells_what_the_card_makes_nothing_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    loose = printed("loose", 'print(\'{"shown": "62%", "score": "62"}\')')
+    place, _ = made(tmp_path, {"a": "text"}, detector("loose"), cards={"loose": loose})
+    code, out, _ = scan(place, capsys, "--pilot")
+    assert (code, out.count(": 62% (it is outside the scale 0 to 1 of its card)\n")) == (0, 4)
+    assert "correct it before `penmark commit`" in out
+    _, out, _ = scan(place, capsys, "--pilot", "--json")
+    assert json.loads(out.splitlines()[0])["miss"] == "is outside the scale 0 to 1 of its card"
+
+
 def test_no_pilot_after_the_evidence_seal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place, edition = made(tmp_path, {"a": "text"})
     edition.seal("evidence").write_bytes(b"{}")
@@ -228,3 +240,85 @@ def test_a_plugin_that_cannot_be_loaded_is_exit_code_3(tmp_path: Path, capsys: p
     assert sealed["plugin"]["name"] == "acting"
     with pytest.raises(ServiceError, match="cannot be loaded"):
         scan(place, capsys, "--pilot")
+
+
+# --- answers of which a card makes nothing ---------------------------------------------------------------------------
+
+
+def printed(name: str, script: str, further: str = "") -> str:
+    """A card for a command that prints an answer by what the text says."""
+    return f"""\
+name: {name}
+title: A command for tests
+vendor: the tests
+homepage: none
+ask:
+  by: plugin
+  plugin: command
+  options:
+    argv: {json.dumps(shlex.join([sys.executable, "-c", script]))}
+answer: {{displayed: /shown, score: /score, label: /label}}
+scale: {{meaning: probability, direction: ai, low: "0", high: "1"}}
+boundary: {{kind: boundary, operator: ">=", value: "0.5", source: the tests, date: "2026-11-30"}}
+display: document
+terms: {{where: none, results_may_be_published: "yes"}}
+facts_as_of: "2026-11-30"
+{further}"""
+
+
+SAYS = """
+import json, sys
+said = [*sys.stdin.read().split(), None]
+print(json.dumps({"shown": said[0], "score": said[0], "label": said[1]}))
+"""
+ODD: dict[str, str | bytes] = {"d-1": "0.2", "d-2": "0.9", "d-3": "1.7", "d-4": "-0.1", "d-5": "NaN", "d-6": "62%"}
+
+
+def test_numbers_that_the_card_makes_nothing_of_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place, edition = made(tmp_path, ODD, detector("loose"), cards={"loose": printed("loose", SAYS)})
+    code, out, err = scan(place, capsys)
+    assert (code, out) == (0, "loose: 6 documents: 6 answered\n")
+    outside = r"2 answers are outside the scale 0 to 1 of its card \(the first: (1\.7 about d-3|-0\.1 about d-4)\)"
+    assert re.search(rf"warning: loose: {outside}; they are kept as they are and count as no result\n +\S", err)
+    assert re.search(r"warning: loose: 2 answers are no decimal numbers \(the first: ('NaN'|'62%') about d-[56]\)", err)
+    assert "penmark amend" in err
+    journal = edition.journals.joinpath("loose.jsonl").read_text()
+    assert journal.count('"state":"answered"') == 6  # what a reading says is not touched
+
+    code, _, again = scan(place, capsys)
+    assert (code, again.count("warning: loose: ")) == (0, 2)
+    code, out, _ = scan(place, capsys, "--json")
+    event = json.loads(out.splitlines()[-1])
+    assert (code, event["answered"]) == (0, 6)
+    assert {(one["kind"], one["answers"]) for one in event["misses"]} == {
+        ("score outside the declared scale", 2),
+        ("score is not a decimal number", 2),
+    }
+    assert all(one["document"] in ODD and one["shown"] == ODD[one["document"]] for one in event["misses"])
+
+    assert invoke(["-C", str(place.root), "status"]) == 0
+    out = capsys.readouterr().out
+    assert "6 answered, 0 left\n    2 answers are " in out
+    assert re.search(rf"\n    {outside}; ", out)
+    invoke(["-C", str(place.root), "status", "--json"])
+    [journal_of] = json.loads(capsys.readouterr().out)["journals"]
+    assert journal_of["misses"] == event["misses"]
+
+
+def test_verdicts_that_the_card_does_not_know_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts: dict[str, str | bytes] = {"d-1": "0.2 Human", "d-2": "0.9 Cyborg", "d-3": "0.4 AI", "d-4": "0.1 cyborg"}
+    both = printed("both", SAYS, "verdicts: {Human: human, AI: ai}\n")
+    words = printed("words", SAYS, "verdicts: {Human: human, AI: ai}\n").replace(
+        'boundary: {kind: boundary, operator: ">=", value: "0.5",', "boundary: {kind: verdict,"
+    )
+    place, _ = made(tmp_path, texts, detector("both"), detector("words"), cards={"both": both, "words": words})
+    code, out, err = scan(place, capsys)
+    assert (code, out.count("4 answered")) == (0, 2)
+    first = r"\(the first: '(Cyborg' about d-2|cyborg' about d-4)\)"
+    assert re.search(
+        rf"warning: both: 2 answers have beside their numbers verdicts that its card does not know {first}; their numbers "
+        "alone decide\n",
+        err,
+    )
+    assert re.search(rf"warning: words: 2 answers are verdicts that its card does not know {first}; they are kept", err)
+    assert err.count("warning: ") == 2

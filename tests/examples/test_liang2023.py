@@ -258,6 +258,9 @@ def test_everything_says_retrospective(made: Path, readings: list[dict[str, str]
     assert {row["timing"] for row in readings} == {"retrospective"}
     for table in ("table1", "table2", "agreement"):
         assert {row["timing"] for row in _rows(made, f"tables/{table}.csv")} == {"retrospective"}, table
+    first = _rows(made, "tables/warnings.csv")[0]  # for the tables without that column
+    assert (first["rule"], first["detector"], first["arm"]) == ("retrospective", "", "")
+    assert "its rules were written after the answers existed" in first["message"]
     assert {row["scanned_at"] for row in readings} == {""}
     for path in ("report/index.html", "README.md"):
         text = (made / "bundle" / path).read_text(encoding="utf-8")

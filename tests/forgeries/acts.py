@@ -157,7 +157,7 @@ def a_table_beside_the_seal(forger: Forger) -> None:
 YAML = "says other rules in `protocol.yaml` than in `protocol.json`"
 DEPARTS = "hides how the study departs from its template"
 AMENDS = "adds an amendment after the fact"
-TUNES = "tunes a boundary"
+TUNES = "tunes a boundary, or changes facts of a card that ships under its own name"
 MORE = "adds a detector after the promise"
 
 
@@ -768,6 +768,12 @@ def an_answer_older_than_the_promise_is_called_prospective(forger: Forger) -> No
 @forgery(RULES, 7, "tables/", "tables")
 def an_undated_answer_is_called_prospective(forger: Forger) -> None:
     forger.reading("humane", "A-01", got_at=None)
+    prospective(forger)
+
+
+@forgery(RULES, 7, "tables/", "tables")
+def an_undated_answer_about_another_text_is_called_prospective(forger: Forger) -> None:
+    forger.reading("edge.2", "C-04", got_at=None)
     prospective(forger)
 
 

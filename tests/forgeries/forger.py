@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from penmark import canon, cards, evidence, handwritten, protocol, scoring, study, tables
+from penmark import canon, cards, departed, evidence, handwritten, protocol, scoring, study, tables
 from penmark.errors import PenmarkError
 from penmark.manifest import read as read_manifest
 from penmark.report import page
@@ -223,7 +223,7 @@ class Forger:
         with contextlib.suppress(PenmarkError):  # the promise is broken on purpose
             promised = protocol.read_sealed(self.edition)
             known = {d.name: cards.sealed(self.edition, d.name).card for d in promised.detectors}
-            departures = protocol.departures(promised, known, protocol.unpublished(self.edition))
+            departures = departed.now(promised, known, protocol.unpublished(self.edition))
             self.write("tables/departures.csv", protocol.departures_csv(departures))
 
     def _tables(self) -> dict[str, bytes]:

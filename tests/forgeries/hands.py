@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.forgeries.acts import forgery
+from tests.forgeries.acts import RULES, forgery, prospective
 from tests.forgeries.forger import Forger, Json
+from tests.golden import material
 
 from penmark import canon
 
@@ -114,6 +115,46 @@ def rows_about_another_text(forger: Forger) -> None:
 @forgery(TYPED, 5, "XY")
 def rows_of_other_readers(forger: Forger) -> None:
     sheet(forger, "A-01", ({"operator": "XY"}, {}))
+
+
+OTHER = "A text that nobody froze."
+
+
+@forgery(TYPED, 5, "journal/typed.jsonl:2")
+def a_display_of_another_text_counts(forger: Forger) -> None:
+    sheet(forger, "A-01", text=OTHER)
+
+
+@forgery(TYPED, 5, "journal/typed.jsonl:2")
+def a_display_of_this_text_is_declined_as_one_of_another(forger: Forger) -> None:
+    sheet(forger, "A-01", text=material.TEXTS["A-01"])
+    forger.reading("typed", "A-01", state="declined", reason="other text scanned")
+
+
+@forgery(TYPED, 5, "journal/typed.jsonl:2")
+def a_display_without_a_text_is_declined_as_one_of_another(forger: Forger) -> None:
+    screens(forger)
+    forger.reading("typed", "A-01", state="declined", reason="other text scanned")
+
+
+@forgery(TYPED, 5, "number")
+def the_display_of_another_document_is_declined_as_one_of_another_text(forger: Forger) -> None:
+    sheet(forger, "A-01", text=OTHER, number="0001" if number(forger, "A-01") != 1 else "0002")
+    forger.reading("typed", "A-01", state="declined", reason="other text scanned")
+
+
+@forgery(TYPED, 5, "nobody froze")
+def another_text_than_the_one_that_was_typed(forger: Forger) -> None:
+    text = material.TEXTS["A-01"]
+    sheet(forger, "A-01", ({"text": OTHER}, {"text": OTHER}), text=text)
+
+
+@forgery(RULES, 7, "tables/", "tables")
+def an_older_display_of_another_text_is_called_prospective(forger: Forger) -> None:
+    day = {"date": "2024-10-01"}
+    sheet(forger, "A-01", (day, day), text=OTHER, **day)
+    forger.reading("typed", "A-01", state="declined", reason="other text scanned", got_at="2024-10-01T00:00:00Z")
+    prospective(forger)
 
 
 def number(forger: Forger, document: str) -> int:

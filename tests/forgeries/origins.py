@@ -12,6 +12,7 @@ from tests.forgeries.acts import NOTHING, address, forgery
 from tests.forgeries.edges import find
 from tests.forgeries.forger import Forger, Json
 
+TUNES = "tunes a boundary, or changes facts of a card that ships under its own name"
 DEPARTS = "hides how the study departs from its template"
 EXCUSED = "takes a text into an arm of another truth, and has screening excuse it"
 CODE = "promises no code for a detector that a plugin asks, or other code than the plugin of the card"
@@ -36,6 +37,13 @@ def asked_by(forger: Forger, code: Json | None) -> None:
     forger.cards()
     own = {"plugin": code}
     forger.lines("journal/plain.jsonl", lambda values: [v | own if v["kind"] == "start" else v for v in values])
+
+
+def named_as_shipped(forger: Forger) -> None:
+    """Let the card of edge.2 have the name of one that ships, whose boundary, scale and pointers are others."""
+    forger.promise(lambda value: value["detectors"][0].update(card="zippy"))
+    forger.edit("detectors/edge.2.json", lambda value: value["card"].update(name="zippy"))
+    forger.cards()
 
 
 def withhold(forger: Forger, document: str, reason: str) -> None:
@@ -78,6 +86,11 @@ def no_code_is_promised_for_a_detector_that_a_plugin_asks(forger: Forger) -> Non
 @forgery(CODE, 3, "detectors/plain.json")
 def the_promised_code_is_not_the_plugin_that_the_card_names(forger: Forger) -> None:
     asked_by(forger, forger.value("detectors/plain.json")["plugin"] | {"name": "other"})
+
+
+@forgery(TUNES, 3, "tables/departures.csv", "departures", alone=NOTHING)
+def a_card_of_a_shipped_name_with_facts_of_its_own(forger: Forger) -> None:
+    named_as_shipped(forger)
 
 
 @forgery(DEPARTS, 3, "not-published", "departures", alone=NOTHING)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 from tests.forgeries import both, edges, finer, hands, heavy, origins, retold, times
 from tests.forgeries.acts import FORGERIES, Forgery
@@ -14,7 +15,8 @@ from tests.forgeries.forger import Forger
 from tests.forgeries.unseen import UNSEEN
 from tests.golden import material
 
-from penmark import canon
+from penmark import canon, cards, departed, protocol
+from penmark.verify import shapes
 
 SUBJECTS = (heavy, retold)
 """Forgeries that need nothing here but to be known."""
@@ -26,6 +28,21 @@ def test_the_forger_who_changes_nothing_changes_nothing(golden: Path, forger: Fo
     files = sorted(p.relative_to(golden) for p in golden.rglob("*") if p.is_file())
     assert files == sorted(p.relative_to(forger.root) for p in forger.root.rglob("*") if p.is_file())
     assert [name for name in files if (golden / name).read_bytes() != (forger.root / name).read_bytes()] == []
+
+
+def test_answers_are_proven_by_their_shape_in_what_is_forged(forger: Forger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else no forgery would try that way."""
+    counts: list[tuple[int, int]] = []
+    unproven = shapes.Shapes.unproven
+
+    def counted(self: shapes.Shapes, rows: pl.DataFrame) -> pl.DataFrame:
+        left = unproven(self, rows)
+        counts.append((rows.height, left.height))
+        return left
+
+    monkeypatch.setattr(shapes.Shapes, "unproven", counted)
+    assert both.ours(forger.root).failed == set()
+    assert any(0 < left < given for given, left in counts)
 
 
 @pytest.mark.parametrize("forged", FORGERIES, ids=lambda forged: forged.name)
@@ -91,6 +108,31 @@ def test_departures_from_a_template_of_another_release_are_not_known(forger: For
     section = page[page.index('id="departures"') :]
     assert ">Not known: the template that the protocol names, <" in section
     assert "<p>None.</p>" not in section
+
+
+def test_a_card_of_a_shipped_name_is_held_against_it_by_the_release_that_ships_it_alone(forger: Forger) -> None:
+    origins.named_as_shipped(forger)
+    told = both.ours(finished(forger))
+    assert told.failed == both.alone(forger.root).failed == set()
+    rows = forger.read("tables/departures.csv").decode()
+    assert "tuned-boundary,edge.2: >= 0 (in the card that ships under this name),>= 0.5" in rows
+    assert "changed-card,edge.2: the card that ships under this name," in rows
+    named = "3 tables/departures.csv, of cards: another release (penmark 0.0.9) sealed the evidence"
+    assert named not in told.unknown()
+    # What another release shipped is not known here, whether its table tells of it or not; all else is.
+    kept = [row for row in rows.split("\n") if "ships under this name" not in row]
+    without = "\n".join([kept[0], *(re.sub("^[0-9]+", str(n), row) for n, row in enumerate(kept[1:], 1))])
+    for table, faults in ((rows, set()), (without, set()), (without.replace("arm-size", "arm-shape", 1), {3})):
+        forger.write("tables/departures.csv", table.encode())
+        forger.edit("seals/evidence.json", lambda seal: seal.update(software="penmark 0.0.9"))
+        forger.finish("departures")
+        told = both.ours(forger.root)
+        assert told.failed == faults, told.faults(3)
+        assert named in told.unknown()
+        # Who asks again, with `status` or `report`, is told what the release that sealed it told.
+        promised = protocol.read_sealed(forger.edition)
+        known = {d.name: cards.sealed(forger.edition, d.name).card for d in promised.detectors}
+        assert protocol.departures_csv(departed.told(forger.edition, promised, known)) == table.encode()
 
 
 def test_a_rewritten_ai_text_is_a_group_of_its_own(forger: Forger) -> None:

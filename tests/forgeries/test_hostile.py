@@ -118,6 +118,11 @@ def test_folders_in_folders_are_not_entered(forger: Forger) -> None:
     assert caught(forger, 1, "texts/a/").failed == {1}
 
 
+def test_a_folder_in_which_nothing_stands(forger: Forger) -> None:
+    (forger.root / "replies").mkdir()
+    assert caught(forger, 1, "replies/").failed == {1}
+
+
 # --- names ---------------------------------------------------------------------------------------------------------------
 
 NAMES = [
@@ -357,6 +362,15 @@ def test_an_answer_is_only_data(forger: Forger, body: str) -> None:
         assert ours.failed == set(), [ours.faults(n) for n in ours.failed]
     else:
         assert ours.failed == {5}  # the number is displayed, so it is an answer
+
+
+@pytest.mark.parametrize("when", ["9999-12-31T23:59:59Z", "9999-12-30T23:59:59Z", "0001-01-01T00:00:00Z"])
+def test_a_seal_at_an_end_of_time(forger: Forger, when: str) -> None:
+    forger.edit("seals/corpus.json", lambda seal: seal.update(sealed_at=when))
+    forger.finish("corpus")
+    for told in (both.ours(forger.root), both.alone(forger.root)):
+        assert 2 in told.failed
+        assert not [check for check in told.checks if "cannot be checked" in str(check.got)]
 
 
 def test_a_table_of_findings_with_a_cell_that_never_ends(forger: Forger) -> None:

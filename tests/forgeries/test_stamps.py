@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,57 @@ def test_an_honest_bundle_with_timestamps(forger: Forger, stamper: Stamper) -> N
     assert "2 seals/promise-clock.tsr: authority unknown" in unknown.unknown()
     assert "3 amendments/0001-clock.tsr: authority unknown" in unknown.unknown()
     assert both.alone(forger.root).failed == set()
+
+
+def lines_of_openssl(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if "openssl ts" in line]
+
+
+def test_page_and_words_have_the_same_lines(forger: Forger, stamper: Stamper) -> None:
+    stamper.honest(forger)
+    page = re.sub("<br>", "\n", forger.read("report/index.html").decode())
+    shown = lines_of_openssl(html.unescape(re.sub("<[^>]+>", "", page)))
+    told = lines_of_openssl(forger.read("README.md").decode())
+    assert len(told) == len(list(forger.edition.seals.glob("*.tsr")))
+    assert sorted(shown) == told
+    assert all(re.search(r" -attime [0-9]{10}$", line) for line in told)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("</code>", " 99 %</code>"),
+        ("openssl ts -verify -data", "Found:"),
+        ('promise-clock.tsr#/attime" data-as="text">', 'promise-clock.tsr#/attime" data-as="text">1'),
+        ("promise-clock.tsr#/attime", "corpus-clock.tsr#/attime"),
+        ("promise-clock.tsr#/attime", "promise-nobody.tsr#/attime"),
+    ],
+)
+def test_the_time_of_a_token_stands_in_its_line_alone(forger: Forger, stamper: Stamper, old: str, new: str) -> None:
+    forger.edit("seals/evidence.json", lambda seal: seal.update(software="penmark 0.0.9"))
+    stamper.honest(forger)
+    page = forger.read("report/index.html").decode()
+    at = page.index("openssl ts -verify")
+    assert old in page[at:]
+    forger.write("report/index.html", (page[:at] + page[at:].replace(old, new, 1)).encode())
+    forger.finish(*JUST_PAPER, "page")
+    assert both.ours(forger.root, stamper.trust).failed == {8}
+
+
+def test_a_time_of_ones_own_is_no_figure(forger: Forger, stamper: Stamper) -> None:
+    """Whoever is an authority himself can stamp any second; it stands nowhere but in the line that checks the token."""
+    stamper.honest(forger)
+    quote = '<span data-quote="seals/promise-clock.tsr#/attime" data-as="text">'
+    page = forger.read("report/index.html").decode()
+    found = page[page.index(quote) :].split("</span>")[0] + "</span>"
+    for place, why in (
+        ('<h2 id="check-title">', "the line that checks this token, by itself"),
+        ('<tbody>\n<tr><th scope="row">', "in a table quotes of arms, level and seals only"),
+    ):
+        assert place in page
+        forger.write("report/index.html", page.replace(place, place + found, 1).encode())
+        forger.finish(*JUST_PAPER, "page")
+        assert why in both.ours(forger.root).faults(8)
 
 
 @pytest.mark.parametrize("one", SEALED, ids=lambda one: one.name)

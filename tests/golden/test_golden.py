@@ -9,16 +9,18 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from tests.forgeries import both
 
-from penmark import canon, doubts
+from penmark import canon, doubts, study
+from penmark.report import page
 
 SUMS = Path(__file__).with_name("golden.sums")
-DIGEST = "63d5aff1ad719b248ce713f0f72a2651523ecfc8b6ceab33a78b513cb16b2432"
+DIGEST = "665d03f36d818407ce2ed91581235b13453b643b901a49b8a16febc2191c9a40"
 """SHA-256 of ``golden.sums``."""
 LEFT_OUT = ("SHA256SUMS", "verify.py")
 """One follows from all others; the other is a copy of a file of this repository, as check 1 says."""
@@ -96,6 +98,14 @@ def test_counted_by_hand(
     assert (int(row["false_positives"]), int(row["human_n"])) == human
     assert (int(row["detections"]), int(row["ai_n"])) == ai
     assert tuple(int(row[k]) for k in ("uncertain", "declined", "failed", "in_doubt", "not_scannable")) == rest
+
+
+def test_a_detector_with_two_versions_is_named_once_where_its_boundary_is_another(golden: Path) -> None:
+    held = {f"tables/{path.name}": path.read_bytes() for path in (golden / "tables").iterdir()}
+    made = page(study.Edition(golden), held, recomputed=["typed", "edge.2"]).decode()
+    said = r"Recomputed at another boundary than the promised one for ([^.]*\.?[^.]*)\."
+    told = set(re.findall(said, re.sub("<[^>]+>", "", made)))
+    assert told == {"edge.2, typed"}
 
 
 def test_both_verifiers_find_nothing_wrong_and_say_what_they_leave_out(golden: Path) -> None:

@@ -149,7 +149,7 @@ def test_settings_that_nobody_promised(whole: tuple[Study, Path], tmp_path: Path
     forged = tmp_path / screens.TAG
     shutil.copytree(whole[1], forged)
     (forged / "tables" / "settings.csv").write_text("detector,setting,value\nturnitin,report,all\n")
-    assert "turnitin,report,all" in both.ours(forged).faults(7)
+    assert "settings.csv:2 value (turnitin, report): all; expected AI writing" in both.ours(forged).faults(7)
     (forged / "tables" / "settings.csv").unlink()
     assert 7 in both.ours(forged).failed
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.frozen_study import detector, frozen
 from tests.record.test_record import PERCENT, SEEN, made, readings, untouched, written
 
-from penmark import canon, journal, study
+from penmark import canon, journal, scoring, study
 from penmark.errors import FaultsError, PenmarkError, UsageError
 from penmark.record import Import, mapping, record
 from penmark.study import Edition, Study
@@ -78,6 +79,52 @@ def test_what_is_no_answer_makes_no_edition_retrospective(tmp_path: Path) -> Non
     assert list(done.states) == ["declined: nothing in the answer where the card looks for it"]
 
 
+def test_an_answer_about_another_text_is_an_answer_all_the_same(tmp_path: Path) -> None:
+    """What is declined has a date as well: the rules could have been written after it."""
+    place, edition = made(tmp_path)
+    path = written(tmp_path, '[{"id": "001", "score": 0.9, "text": "another"}]')
+    wanted = Import("seen", mapping.parse(["document=id"]))
+    with pytest.raises(FaultsError, match="1 answers have no date; the whole edition would be retrospective"):
+        record(place, edition, path, wanted)
+    assert untouched(edition)
+    done = record(place, edition, path, replace(wanted, retrospective=True))
+    assert (done.states, done.undated, done.older) == ({"declined: other text scanned": 1}, 1, 0)
+    assert scoring.score(edition).timing == "retrospective"
+    further = written(tmp_path, '[{"id": "002", "score": 0.9}]')
+    assert record(place, edition, further, wanted).readings == 1  # it is so already
+
+
+def test_a_typed_display_of_another_text_needs_a_date_too(tmp_path: Path) -> None:
+    for number, card in enumerate((PERCENT, SEEN)):
+        place, edition = made(tmp_path / str(number), card)
+        path = written(tmp_path, "document,displayed,text,operator\n001,10%,another,AB\n", "t.csv")
+        with pytest.raises(FaultsError, match="1 answers have no date"):
+            typed(place, edition, path)
+        typed(place, edition, path, retrospective=True)
+        assert scoring.score(edition).timing == "retrospective"
+
+
+def test_undated_and_older_answers_are_counted(tmp_path: Path) -> None:
+    place, edition = made(tmp_path, PERCENT)
+    path = written(tmp_path, f"{HEADER}001,10%,,AB\n002,20%,2026-09-30,AB\n003,30%,2026-10-02,AB\n", "a.csv")
+    done = record(place, edition, path, Import("seen", retrospective=True))
+    assert (done.undated, done.older) == (1, 1)
+
+
+@pytest.mark.parametrize("said", ["Pre-committed rules", "precommitted"])
+def test_what_is_promised_as_pre_committed_cannot_become_retrospective(tmp_path: Path, said: str) -> None:
+    card = PERCENT.replace("title: A detector for tests", f"title: {said}")
+    assert card != PERCENT
+    place, edition = made(tmp_path, card)
+    older = written(tmp_path, f"{HEADER}001,10%,2026-09-30,AB\n", "a.csv")
+    with pytest.raises(FaultsError, match=r"says (?i:pre-?committed).*\n.*penmark init --edition") as caught:
+        typed(place, edition, older, retrospective=True)
+    assert caught.value.faults[0].place == str(edition.sealed_card("seen"))
+    assert untouched(edition)
+    later = written(tmp_path, f"{HEADER}001,10%,2026-10-02,AB\n", "a.csv")
+    assert typed(place, edition, later, retrospective=True) == 1  # which makes nothing retrospective
+
+
 def test_an_edition_that_is_retrospective_has_nothing_to_lose(tmp_path: Path) -> None:
     place, edition = made(tmp_path, PERCENT)
     typed(place, edition, written(tmp_path, f"{HEADER}001,10%,,AB\n", "a.csv"), retrospective=True)
@@ -96,10 +143,10 @@ def test_displays_that_come_to_no_call_are_listed(tmp_path: Path) -> None:
     with pytest.raises(FaultsError) as caught:
         typed(place, edition, path)
     assert [(fault.place, fault.fact) for fault in caught.value.faults] == [
-        (f"{path}:2", "1 shows '40', which comes to no call: verdict not in the card: 40"),
-        (f"{path}:3", "2 shows '140%', which comes to no call: score outside the declared scale: 140"),
-        (f"{path}:4", "3 shows 'abc', which comes to no call: verdict not in the card: abc"),
-        (f"{path}:6", "5 shows 'AI written', which comes to no call: no score in the answer"),
+        (f"{path}:2", "1 shows '40', which comes to no call: it is a verdict that its card does not know"),
+        (f"{path}:3", "2 shows '140%', which comes to no call: it is outside the scale 0 to 100 of its card"),
+        (f"{path}:4", "3 shows 'abc', which comes to no call: it is a verdict that its card does not know"),
+        (f"{path}:6", "5 shows 'AI written', which comes to no call: it has no number"),
     ]
     assert "--as-displayed" in str(caught.value)
     assert untouched(edition)
@@ -107,11 +154,37 @@ def test_displays_that_come_to_no_call_are_listed(tmp_path: Path) -> None:
     assert {name: row["displayed"] for name, row in readings(edition).items()} == dict(zip(texts, shown, strict=True))
 
 
+@pytest.mark.parametrize("shown", ["63,5%", "63,5 %", "1,5%"])
+def test_a_comma_where_a_point_would_make_a_number_is_pointed_at(tmp_path: Path, shown: str) -> None:
+    place, edition = made(tmp_path, PERCENT)
+    path = written(tmp_path, f'{HEADER}001,"{shown}",2026-10-02,AB\n002,"yes, AI",2026-10-02,AB\n', "hand.csv")
+    with pytest.raises(FaultsError) as caught:
+        typed(place, edition, path)
+    comma, other = (str(fault) for fault in caught.value.faults)
+    assert "Does a comma stand there where the screen shows a point?" in comma
+    assert "Does a comma stand" not in other
+    assert untouched(edition)
+    assert typed(place, edition, path, as_displayed=True) == 2
+    assert readings(edition)["001"]["score"] is None  # kept as it is: nobody guesses
+
+
+def test_many_commas_are_told_once(tmp_path: Path) -> None:
+    texts: dict[str, str | bytes] = {f"{n}": f"text {n}" for n in range(1, 7)}
+    place, edition = made(tmp_path, PERCENT, texts)
+    rows = "".join(f'{n},"1{n},5%",2026-10-02,AB\n' for n in range(1, 6)) + "6,abc,2026-10-02,AB\n"
+    with pytest.raises(FaultsError) as caught:
+        typed(place, edition, written(tmp_path, HEADER + rows, "hand.csv"))
+    assert ["Does a comma stand" in str(fault) for fault in caught.value.faults] == [True, False]
+
+
 def test_raw_answers_are_no_slips(tmp_path: Path) -> None:
     place, edition = made(tmp_path)
     path = written(tmp_path, '[{"id": "001", "score": "7", "at": "2026-10-02"}]')
     done = record(place, edition, path, Import("seen", mapping.parse(["document=id", "date=at"])))
     assert done.states == {"answered": 1}
+    assert [each.message for each in done.misses] == [
+        "1 answer is outside the scale 0 to 1 of its card (7 about 001); it is kept as it is and counts as no result"
+    ]
 
 
 @pytest.mark.parametrize("table", [f"{HEADER}001,10%,2026-10-02,\n", "document,displayed,date\n001,10%,2026-10-02\n"])

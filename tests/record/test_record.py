@@ -11,7 +11,7 @@ from tests.acting import CARD
 from tests.frozen_study import SALT, attested, detector, frozen
 
 from penmark import canon, evidence, journal, study
-from penmark.errors import FaultsError, PenmarkError, UsageError
+from penmark.errors import FaultsError, PenmarkError, UsageError, did_you_mean
 from penmark.record import Import, Recorded, mapping, record
 from penmark.scan import opening
 from penmark.study import Edition, Study
@@ -176,8 +176,9 @@ def test_a_typed_row_that_names_another_document_is_no_evidence(tmp_path: Path) 
     answer = "{displayed: /displayed, score: /displayed, version: /version}"
     card = SEEN.replace("{displayed: /score, score: /score, version: /version, text: /text}", answer)
     place, edition = made(tmp_path, card)
-    table = "id,document,displayed,operator\n001,scan 7.pdf,0.70,AB\n002,002,0.10,\n003,,0.20,CD\n"
-    imported(place, edition, written(tmp_path, table, "typed.csv"), "document=id", "displayed=displayed", by="AB")
+    table = "id,document,displayed,operator,who\n001,scan 7.pdf,0.70,AB,\n002,002,0.10,,\n003,,0.20,CD,\n"
+    maps = ("document=id", "displayed=displayed", "read_by=who")
+    imported(place, edition, written(tmp_path, table, "typed.csv"), *maps, by="AB")
     assert {item.document for item in evidence.read(edition.evidence, "seen")} == {"002"}  # 003 was read by CD
 
 
@@ -202,6 +203,66 @@ def test_another_text_than_the_documents_is_no_result(tmp_path: Path) -> None:
     done = imported(place, edition, path, "displayed=displayed", "text=pasted", by="AB")
     assert done.states == {"answered": 1, "declined: other text scanned": 1}
     assert readings(edition)["002"]["displayed"] == "90%"
+    bodies = {item.document: json.loads(item.body) for item in evidence.read(edition.evidence, "seen")}
+    assert {name: body["text"] for name, body in bodies.items()} == {"001": "first text", "002": "second text "}
+    assert bodies["002"]["readings"][0]["row"]["pasted"] == "second text "
+
+
+def test_a_column_named_text_is_compared_without_a_mapping(tmp_path: Path) -> None:
+    place, edition = made(tmp_path, PERCENT)
+    rows = [
+        {"document": "001", "displayed": "10%"},  # no text here: the column is looked for in every row
+        {"document": "002", "displayed": "90%", "text": "first text"},
+        {"document": "003", "displayed": "5%", "text": TEXTS["003"]},
+    ]
+    path = written(tmp_path, "\n".join(map(json.dumps, rows)), "typed.jsonl")
+    done = imported(place, edition, path, by="AB")
+    assert done.states == {"answered": 2, "declined: other text scanned": 1}
+    assert [item.document for item in evidence.read(edition.evidence, "seen")] == ["002", "003"]
+    assert readings(edition)["002"]["state"] == "declined"
+
+
+def test_a_typed_display_of_another_text_is_not_shown_where_no_evidence_can_show_it(tmp_path: Path) -> None:
+    """A card with pointers reads its answers by them: where they read none of what was typed, nobody could look at it."""
+    place, edition = made(tmp_path)
+    table = "document,displayed,pasted,version\n001,0.9,another text,v1\n"
+    imported(place, edition, written(tmp_path, table, "t.csv"), "text=pasted", by="AB")
+    [kept] = readings(edition).values()
+    assert (kept["state"], kept["reason"], kept["version"]) == ("declined", "other text scanned", "v1")
+    assert (kept["displayed"], kept["score"], kept["label"], kept["evidence_sha256"]) == (None, None, None, None)
+
+
+def test_the_text_that_the_card_names_is_compared_in_typed_rows_too(tmp_path: Path) -> None:
+    answer = "{displayed: /displayed, score: /displayed, text: /sent}"
+    card = SEEN.replace("{displayed: /score, score: /score, version: /version, text: /text}", answer)
+    place, edition = made(tmp_path, card)
+    table = "document,displayed,sent\n001,0.9,another text\n002,0.8,second text\n"
+    done = imported(place, edition, written(tmp_path, table, "t.csv"), by="AB")
+    assert done.states == {"answered": 1, "declined: other text scanned": 1}
+    assert (readings(edition)["001"]["displayed"], readings(edition)["001"]["state"]) == ("0.9", "declined")
+    assert {item.document for item in evidence.read(edition.evidence, "seen")} == {"001", "002"}
+
+
+@pytest.mark.parametrize(
+    "maps", [["text=text"], ["text=pasted", "date=when"], ["displayed=displayed"], ["document=id"]]
+)
+def test_what_is_mapped_adds_to_the_columns_of_a_typed_table(tmp_path: Path, maps: list[str]) -> None:
+    place, edition = made(tmp_path, PERCENT)
+    names = {"document": "document", "displayed": "displayed", "text": "text", "date": "date"}
+    names |= {field: column for field, _, column in (word.partition("=") for word in maps)}
+    table = ",".join([*names.values(), "version", "operator"]) + "\n001,10%,first text,2026-10-02,v1,CD\n"
+    imported(place, edition, written(tmp_path, table, "t.csv"), *maps)
+    kept = readings(edition)["001"]
+    assert (kept["displayed"], kept["state"], kept["got_at"]) == ("10%", "answered", "2026-10-02T00:00:00Z")
+    assert (kept["version"], kept["read_by"]) == ("v1", "CD")
+
+
+def test_a_missing_column_is_never_said_to_be_there(tmp_path: Path) -> None:
+    place, edition = made(tmp_path, PERCENT)
+    path = written(tmp_path, "document,Displayed\n001,10%\n", "t.csv")
+    with pytest.raises(UsageError, match=r"there is no column displayed \(did you mean Displayed\?\)"):
+        imported(place, edition, path, by="AB")
+    assert did_you_mean("displayed", ["displayed"]) == ""
 
 
 # --- what is refused -----------------------------------------------------------------------------------------------
@@ -261,6 +322,8 @@ def test_a_second_final_reading_is_a_fault_even_if_equal(tmp_path: Path) -> None
         ('[{"id": ' + "[" * 1_000 + "]" * 1_000 + "}]", "a.json", "nest"),
         ('[{"n": ' + "9" * 5_000 + "}]", "a.json", "is not JSON"),
         ('[{"id": "a", "id": "b"}]', "a.json", "a key twice"),
+        ('{"id": "a", "id": "b"}\n', "a.jsonl", "a key twice"),
+        ('[{"a": 1}', "a.json", "It may be cut off."),
         ('[{"id": "\\ud800"}]', "a.json", "surrogate"),
         ('{"id": 1} {"id": 2}\n', "a.jsonl", "something stands after the answer"),
         ('{"id": 1}\n{"id"\n', "a.jsonl", "a.jsonl:2"),
@@ -280,6 +343,8 @@ def test_a_broken_file_is_refused_with_its_place(tmp_path: Path, content: str | 
         imported(place, edition, written(tmp_path, content, name), "document=id")
     assert fact in str(caught.value)
     assert name in str(caught.value)
+    assert all(fault.remedy is not None for fault in caught.value.faults)
+    assert "kept as evidence" not in str(caught.value)  # nothing is
     assert untouched(edition)
 
 

@@ -291,8 +291,9 @@ def test_a_table_with_other_columns_is_kept_with_the_known_ones_beside_it(ground
 def test_only_typed_readings_of_a_screen_can_be_typed_twice(ground: Ground, tmp_path: Path) -> None:
     place, edition, rows = ground
     first = table(place, "first.csv", rows)
+    answers = table(place, "answers.csv", [{"number": row["number"], "score": row["displayed"]} for row in rows])
     with pytest.raises(UsageError, match="only readings that people typed"):
-        typed(place, edition, first, mapping=mapping.parse(["document=number"]), second=first)
+        typed(place, edition, answers, mapping=mapping.parse(["document=number"]), second=answers)
     with pytest.raises(UsageError, match="by id or by number"):
         mapping.parse(["document=a", "number=b"])
     other, closed = screens.made(tmp_path / "other", screens.turnitin(name="length", card="length"))

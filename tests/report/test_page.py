@@ -15,6 +15,8 @@ import pytest
 from penmark import canon, study
 from penmark.errors import PenmarkError, UsageError
 from penmark.report import page
+from penmark.verify.found import Found
+from penmark.verify.pages import pages
 
 
 def _text(edition: study.Edition) -> str:
@@ -287,6 +289,28 @@ def test_a_rule_of_the_study_is_not_the_detectors_own_boundary(small: ModuleType
     }  # fmt: skip
     study.write(edition.protocol_json, canon.encode(promised))
     assert "Not every boundary here is documented as the detector’s own" in _page(edition, small.tables())
+
+
+def test_why_answers_are_no_result_stands_beside_their_count(small: ModuleType, tmp_path: Path) -> None:
+    edition = small.write(tmp_path)
+    assert "Why some answers are no result" not in _text(edition)
+    told = "5 answers are outside the scale 0 to 1 of its card (the first: 1.7 about d-03); they count as no result"
+    beside = "2 answers have beside their numbers verdicts that its card does not know (the first: d-04)"
+    held, path = small.tables(), "tables/warnings.csv"
+    header, *rows = csv.reader(io.StringIO(held[path].decode(), newline=""))
+    rows += [["no call", "zebra", "", told], ["unknown verdict", "muskrat", "", beside]]
+    text = _page(edition, held | {path: study.csv_bytes(header, rows)})
+    states = text[text.index("Answers that are no plain call") :].partition("Kinds of writers and texts.")[0]
+    assert "its answer means nothing by the card of the detector, as a number outside its scale" in states
+    assert "Why some answers are no result, or were not used whole: the card of a detector" in states
+    assert f"zebra : {told} ( no call )" in states
+    assert f"muskrat : {beside} ( unknown verdict )" in states
+    assert "a score of 0.01" not in states
+    assert text.count(told) == 2  # and among the warnings
+    found = Found(8, "pages")
+    study.write(edition.root / path, study.csv_bytes(header, rows))
+    pages(edition.root, found)
+    assert [check.state for check in found.checks()] == ["ok"]
 
 
 def test_rates_over_unlike_sets_are_not_one_range(small: ModuleType, tmp_path: Path) -> None:

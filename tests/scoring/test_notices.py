@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.judged import GENERATED, Judged, arm, card, document
 
 from penmark import scoring
@@ -111,6 +112,20 @@ def test_fewer_digits_in_one_arm(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_a_retrospective_edition_says_so_first(tmp_path: Path, late: bool) -> None:
+    made = bench(tmp_path, card("x"))
+    made.journal("x", *made.scanned("h-00", score="0.1", **({"got_at": None} if late else {})))
+    scored = scoring.score(made.edition)
+    rules = [notice.rule for notice in scoring.warnings(scored)]
+    assert (scored.timing == "retrospective") is late
+    assert rules.count("retrospective") == late
+    if late:
+        first = scoring.warnings(scored)[0]
+        assert (first.rule, first.detector, first.arm) == ("retrospective", "", None)
+        assert "its rules were written after the answers existed" in first.message
+
+
 def test_an_arm_that_was_never_run_and_a_text_that_was_another(tmp_path: Path) -> None:
     made = bench(tmp_path, card("x"), card("y"))
     made.journal(
@@ -129,4 +144,62 @@ def test_an_arm_that_was_never_run_and_a_text_that_was_another(tmp_path: Path) -
         Notice("not run", "y", "C", "was never run on this arm: none of its 12 texts"),
         Notice("other text", "x", "A", "scanned another text than the one it was given in 3 of 12"),
         Notice("other text", "x", "C", "(version 1) scanned another text than the one it was given in 1 of 12"),
+    ]
+
+
+def test_answers_of_which_the_card_makes_nothing(tmp_path: Path) -> None:
+    given = spread("h", 101) | {"h-03": "1.7", "h-05": "-0.1", "m-01": "62%", "m-02": "NaN", "m-03": "1.0e3"}
+    made = bench(tmp_path, card("x"), card("y", operator=None))
+    made.journal(
+        "x",
+        *(line for name, score in given.items() for line in made.scanned(name, score=score)),
+        *made.scanned("m-04", state="declined", reason="score outside the declared scale: by the vendor's own word"),
+    )
+    labels = {"h-00": "AI", "h-01": "pre-committed <b>", "h-02": "ai", "m-00": "Robot 9"}
+    lines = [line for name, label in labels.items() for line in made.scanned(name, label=label)]
+    made.journal("y", *lines, *made.scanned("m-01", displayed="?"))
+    kept = "they are kept as they are and count as no result"
+    assert told(made, "no call", "unknown verdict") == [
+        Notice(
+            "no call",
+            "x",
+            None,
+            f"3 answers are outside the scale 0 to 1 of its card (the first: 1.7 about h-03); {kept}",
+        ),
+        Notice("no call", "x", None, f"2 answers are no decimal numbers (the first about m-01); {kept}"),
+        Notice(
+            "no call", "y", None, f"2 answers are verdicts that its card does not know (the first about h-01); {kept}"
+        ),
+        Notice(
+            "no call", "y", None, "1 answer has no verdict (about m-01); it is kept as it is and counts as no result"
+        ),
+    ]
+
+
+def test_each_version_is_told_apart(tmp_path: Path) -> None:
+    made = bench(tmp_path, card("x"))
+    lines = [*made.scanned("h-00", score="2"), *made.scanned("h-01", score="3", version="2")]
+    made.journal("x", *lines)
+    assert [notice.message.partition(";")[0] for notice in told(made, "no call")] == [
+        "1 answer is outside the scale 0 to 1 of its card (2 about h-00)",
+        "(version 2) 1 answer is outside the scale 0 to 1 of its card (3 about h-01)",
+    ]
+
+
+def test_a_verdict_beside_a_number_that_the_card_does_not_know(tmp_path: Path) -> None:
+    verdicts = {"AI": "ai", "Human": "human"}
+    made = bench(tmp_path, card("x", verdicts=verdicts), card("y"), card("z", verdicts=verdicts))
+    for name, label in (("x", "Cyborg"), ("y", "Cyborg"), ("z", " human ")):
+        lines = [line for n in range(3) for line in made.scanned(f"h-{n:02d}", score=f"0.{n}1", label=label)]
+        made.journal(name, *lines, *made.scanned("m-00", score="0.99", label="AI"))
+    scored = scoring.score(made.edition)
+    assert scored.versions[0].pairs["call"].to_list()[:3] == ["not-ai"] * 3
+    assert told(made, "no call", "unknown verdict") == [
+        Notice(
+            "unknown verdict",
+            "x",
+            None,
+            "3 answers have beside their numbers verdicts that its card does not know (the first about h-00); their numbers "
+            "alone decide",
+        )
     ]

@@ -198,7 +198,7 @@ def test_a_row_left_out(bundle: Path) -> None:
     text = path.read_text(encoding="utf-8")
     start = text.index('<tr><th scope="row"><span data-cell="tables/table2.csv:4:detector"')
     path.write_text(text[:start] + text[text.index("</tr>", start) + 5 :].lstrip("\n"), encoding="utf-8")
-    assert any(check.got == "leaves out tables/table2.csv:4:documents" for check in _failed(bundle))
+    assert any(check.got == "leaves out tables/table2.csv:5 documents" for check in _failed(bundle))
 
 
 def test_readings_from_elsewhere_left_out(bundle: Path) -> None:
@@ -215,7 +215,7 @@ def test_a_row_folded_away(bundle: Path) -> None:
     """A row that only an unfolded reader sees is left out."""
     _forge(bundle, "<h3>Where the protocol departs", "<details><summary>More</summary><h3>Where the protocol departs")
     _forge(bundle, "<h3>What went otherwise", "</details><h3>What went otherwise")
-    assert any(check.got == "leaves out tables/departures.csv:1:rule" for check in _failed(bundle))
+    assert any(check.got == "leaves out tables/departures.csv:2 rule" for check in _failed(bundle))
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_a_true_figure_in_a_false_row(bundle: Path) -> None:
         '<span data-cell="tables/table1.csv:3:false_positives" data-as="count">3</span>',
     )
     failed = _failed(bundle)
-    assert any("mixes the rows 1, 3" in (check.got or "") for check in failed)
+    assert any("mixes the lines 2, 4" in (check.got or "") for check in failed)
     assert abs(int(failed[0].subject.rpartition(":")[2]) - line) <= 1
 
 
@@ -280,7 +280,7 @@ def test_a_head_that_lies(bundle: Path, old: str, new: str) -> None:
 
 def test_a_row_that_does_not_say_what_it_is_about(bundle: Path) -> None:
     _forge(bundle, '<span data-cell="tables/rates.csv:1:arm" data-as="text">A</span>', "human texts", count=2)
-    assert any(check.got == "cites tables/rates.csv:1 and not its arm" for check in _failed(bundle))
+    assert any(check.got == "cites tables/rates.csv:2 and not its arm" for check in _failed(bundle))
 
 
 def test_a_retrospective_edition_says_so_and_claims_nothing(made: Path, tmp_path: Path) -> None:

@@ -170,9 +170,19 @@ def test_an_answer_of_another_shape_is_no_part_of_this_one(text: str) -> None:
     assert true or not proven
 
 
-def test_bytes_that_are_no_text_are_left() -> None:
+def test_bytes_that_are_no_text_are_left_and_the_others_are_proven() -> None:
     body = b'{"p":0.50,"v":"\xff"}'
-    assert body in left(card(), *BEFORE, BEFORE[0] | {"body": body, "evidence_sha256": canon.sha256(body)})
+    odd = BEFORE[0] | {"body": body, "evidence_sha256": canon.sha256(body)}
+    assert left(card(), *BEFORE, odd, *BEFORE) == left(card(), odd, *BEFORE) == [body]
+
+
+def test_a_card_that_looks_in_very_many_places_has_no_shapes() -> None:
+    signs = [{"at": f"/x/{n}", "among": ["yes"], "because": "no"} for n in range(shapes.PLACES)]
+    by = card(score="/p", unmeasured=signs)
+    body = json.dumps({"p": 1, "x": ["no"] * shapes.PLACES}).encode()
+    assert left(by, row(by, body)) == [body]
+    by = card(score="/p", unmeasured=signs[1:])
+    assert left(by, row(by, body)) == []
 
 
 def test_a_sign_that_nothing_was_measured_is_left() -> None:

@@ -15,29 +15,44 @@ from pydantic import ValidationError
 from penmark import canon, handwritten, study
 from penmark.cards import bands, requests
 from penmark.cards.answers import Extracted, by_display, extract, from_display, looked_up, steps, typed, unmeasured
-from penmark.cards.calls import Call, call, decimal, fold, within
+from penmark.cards.calls import Call, call, classes, decimal, fold, within
+from penmark.cards.misses import BESIDE, OUTSIDE, REMEDY, Missed, Misses, amiss, miss, told
+from penmark.cards.released import RELEASED, changed, facts_sha256
 from penmark.errors import PenmarkError, UsageError, did_you_mean
 from penmark.handwritten import Remark
 from penmark.records import Attested, Card, Detector, Document, Rule, SealedCard, check_rule
 
 __all__ = [
+    "BESIDE",
+    "OUTSIDE",
+    "RELEASED",
+    "REMEDY",
+    "SHIPPED",
     "Call",
     "Extracted",
+    "Missed",
+    "Misses",
+    "amiss",
     "by_display",
     "call",
     "canonical",
+    "changed",
+    "classes",
     "decimal",
     "extract",
+    "facts_sha256",
     "faults",
     "find",
     "fold",
     "from_display",
     "load",
     "looked_up",
+    "miss",
     "not_scannable",
     "rule_in_force",
     "sealed",
     "steps",
+    "told",
     "typed",
     "unmeasured",
 ]

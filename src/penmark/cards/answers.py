@@ -69,10 +69,11 @@ def by_display(card: Card) -> bool:
 
 def typed(card: Card, body: bytes) -> Extracted:
     """What stands in a row that people typed from a screen, for a card that reads a display. Raises as ``extract``."""
-    displayed, version = looked_up(body, "/displayed", "/version")
+    displayed, version, text = looked_up(body, "/displayed", "/version", "/text")
     if displayed is None:
         return Extracted(None, None, None, version, None)
-    return from_display(card, displayed)._replace(version=version)
+    given = None if text is None or text.strip() == "" else text
+    return from_display(card, displayed)._replace(version=version, text=given)
 
 
 def looked_up(body: bytes, *pointers: str) -> tuple[str | None, ...]:

@@ -10,6 +10,7 @@ import importlib
 import os
 import signal
 import sys
+import threading
 from typing import Annotated, Any
 
 import typer
@@ -153,6 +154,9 @@ def _main(argv: list[str] | None) -> None:
     except (typer.Abort, KeyboardInterrupt):
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second one ends it at once, and without a traceback
         print(f"stopped; {_stopped(sys.argv[1:] if argv is None else argv)}", file=sys.stderr)
+        if threading.active_count() > 1:  # what still runs only reads, and may take long: nobody waits for it
+            sys.stdout.flush()
+            os._exit(_INTERRUPTED)
         sys.exit(_INTERRUPTED)
     except MISUSED as error:
         error.show()

@@ -1,10 +1,15 @@
-"""Announce a change of the promise for a later edition.
+"""Announce a change of the promise for a later edition, or tell what went otherwise than promised in this one.
 
 The edition that is promised now stays as it is. The amendment is numbered, timestamped by the authorities of the
 protocol, told in CHANGES.md, and binds the editions from the next quarter on, or from the one that you name.
 
   penmark amend --what "Arm B takes 60 writers." --why "75 could not be found."
       --before "75 documents" --after "60 documents"
+
+With --deviation nothing is changed: it writes one line into deviations.jsonl of the edition promised last, with the time,
+for the page and CHANGES.md to tell. What penmark sees by itself (another version, late screens) it writes by itself.
+
+  penmark amend --deviation "The vendor was down from 3 to 5 November." --detector gptzero
 """
 
 from __future__ import annotations
@@ -17,7 +22,7 @@ from typing import Annotated
 import typer
 
 from penmark import amendments, protocol, sealing, study, tokens
-from penmark.errors import UsageError
+from penmark.errors import UsageError, did_you_mean
 
 EXAMPLE = (
     'For example: penmark amend --what "Arm B takes 60 writers." --why "75 could not be found." '
@@ -34,9 +39,21 @@ def run(
     binds_from: Annotated[
         str | None, typer.Option("--binds-from", metavar="TAG", help="The first edition that it binds.")
     ] = None,
+    deviation: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What went otherwise than promised; changes no rule.")
+    ] = None,
+    detector: Annotated[str | None, typer.Option(help="The detector that the deviation is about.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     place = study.find(Path(ctx.obj))
+    if deviation is not None:
+        if any(each is not None for each in (what, why, before, after, binds_from)):
+            fact = "--deviation changes no rule, and --what, --why, --before, --after, --binds-from are about one that changes"
+            raise UsageError(fact, remedy="Tell the deviation, and announce the amendment, in a run of its own each.")
+        _deviate(place, deviation, detector, as_json)
+        return
+    if detector is not None:
+        raise UsageError("--detector belongs to --deviation", remedy="Name the detector in --what.")
     if what is None or why is None or before is None or after is None:
         given = {"--what": what, "--why": why, "--before": before, "--after": after}
         raise UsageError(
@@ -63,3 +80,28 @@ def run(
     number, binds = amendment.number, amendment.binds_from
     print(f"Amendment {number}, announced {amendment.announced_at}, binds {binds} and later editions.")
     print(f"  {file}; CHANGES.md is up to date. Publish both now: what is announced after a promise does not bind it.")
+
+
+def _deviate(place: study.Study, what: str, detector: str | None, as_json: bool) -> None:
+    """Write down what went otherwise than promised, in the edition promised last."""
+    with study.locked(place.private / "lock", "penmark amend"):
+        editions = place.editions()
+        edition = amendments.promised_last(editions)
+        if edition is None:
+            raise UsageError(
+                "nothing is promised yet, so nothing went otherwise", remedy="Seal the promise with `penmark commit`."
+            )
+        known = [each.name for each in protocol.read_sealed(edition).detectors]
+        if detector is not None and detector not in known:
+            fact = f"there is no detector {detector!r} in the promise{did_you_mean(detector, known)}"
+            raise UsageError(fact, remedy=f"It has: {', '.join(sorted(known))}.")
+        if not what.strip():
+            raise UsageError("nothing is said of the deviation", remedy="Say in a sentence what went otherwise.")
+        told = amendments.deviation(edition, what, detector, now=tokens.now())
+        study.write(place.changes, amendments.changes(editions).encode())
+    file = edition.deviations.relative_to(place.root).as_posix()
+    if as_json:
+        print(json.dumps({"file": file, **told.model_dump()}, ensure_ascii=False, indent=1))
+        return
+    print(f"Deviation in {edition.tag}, {told.at}: {told.what}")
+    print(f"  {file}; CHANGES.md is up to date." + (" Next: penmark report" if edition.report.is_dir() else ""))

@@ -36,7 +36,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -244,9 +244,12 @@ def _show(results: list[Collected], as_json: bool) -> None:
         if one.unused:
             hints = (f"{name}{did_you_mean(name, known)}" for name in one.unused)
             print(f"note: {one.arm}: columns that no record has were left out: {', '.join(hints)}", file=sys.stderr)
+        if one.lacking:
+            texts = counted(len({fault.place for fault in one.lacking}), "text")
+            says = "not what the arm asks for; collected all the same, and `penmark screen` names each"
+            print(f"warning: {one.arm}: {texts} of this source: {says}\n{FaultsError(one.lacking)}", file=sys.stderr)
     if as_json:
-        values = [one._asdict() | {"pool": one.pool._asdict() if one.pool is not None else None} for one in results]
-        print(json.dumps(values, ensure_ascii=False))
+        print(json.dumps([_value(one) for one in results], ensure_ascii=False))
         return
     for one in results:
         what = f"{one.added} added, {one.updated} updated, {one.unchanged} unchanged"
@@ -254,3 +257,8 @@ def _show(results: list[Collected], as_json: bool) -> None:
         if one.pool is not None:
             what += f"; of {one.pool.candidates} candidates {one.pool.eligible} were eligible"
         print(f"{one.arm}: {counted(one.documents, 'document')} ({what}){gone}")
+
+
+def _value(one: Collected) -> dict[str, Any]:
+    pool, lacking = one.pool, [fault._asdict() for fault in one.lacking]
+    return one._asdict() | {"pool": None if pool is None else pool._asdict(), "lacking": lacking}

@@ -39,6 +39,7 @@ def run(
 ) -> int:
     said = sys.stderr if as_json else sys.stdout
     print(demo.SAID_FIRST, file=said, flush=True)
+    demo.check_installed(detectors=not vendors)
     with _fresh(out):
         return _rehearse(out.resolve(), as_json) if vendors else _demonstrate(out.resolve(), as_json)
 

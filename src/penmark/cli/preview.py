@@ -24,8 +24,13 @@ def practised(place: Study, edition: Edition, wanted: list[str], budgets: Mappin
         if as_json:
             print(json.dumps({"event": "practised", **each._asdict()}, ensure_ascii=False))
         else:
-            print(f"{each.detector}  {each.text}: {each.displayed if each.reason is None else each.reason}")
+            amiss = "" if each.miss is None else f" (it {each.miss})"
+            print(f"{each.detector}  {each.text}: {each.displayed if each.reason is None else each.reason}{amiss}")
     if not as_json:
+        if any(each.miss is not None for each in said):
+            print(
+                "Where a card makes nothing of an answer, correct it before `penmark commit`; after that, for the next edition."
+            )
         print(f"{len(said)} practice readings, journaled in {edition.tag}/pilot. They belong to no arm and to no rate.")
     return 3 if any(each.state == "failed" for each in said) else 0
 

@@ -2,10 +2,11 @@
 
 FILE is CSV (with commas or semicolons), JSON (a list of objects) or JSON Lines. The sealed card says where score and
 verdict stand in a row, and the row is kept as evidence, with every digit as it is. A table of typed readings has the
-columns document (or number, from a work sheet), displayed, date, version and operator; map other names. All rows of a
-file are imported, or none. An answer that is older than the promise, or has no date, makes the edition retrospective;
-that, a typed display that comes to no call, and answers for a detector that is asked by a program are refused unless an
-option says that they are meant.
+columns document (or number, from a work sheet), displayed, date, version and operator, and text where somebody kept what
+was scanned: that is held against the document. --map says where a field stands that is not in the column of its name. All
+rows of a file are imported, or none. An answer that is older than the promise, or has no date, makes the edition
+retrospective; that, a typed display that comes to no call, and answers for a detector that is asked by a program are
+refused unless an option says that they are meant.
 
 For people who read a screen, --sheets DIR writes work sheets: blind numbers in the sealed order, the texts as .txt and
 .docx, and a table to fill in. Where a second person typed the same screens (--second), every difference is listed, and
@@ -22,8 +23,8 @@ from typing import Annotated
 
 import typer
 
-from penmark import amendments, frozen, reading, sealing, study
-from penmark.errors import UsageError
+from penmark import amendments, cards, frozen, reading, sealing, study
+from penmark.errors import Fault, UsageError, counted
 from penmark.record import Import, Recorded, mapping, record, sheets
 from penmark.records import Head
 from penmark.study import Edition, Study
@@ -165,15 +166,26 @@ def _seal_heads(edition: Edition, heads: dict[str, Head]) -> None:
         print(f"warning: {warning}", file=sys.stderr)
 
 
+_RETROSPECTIVE = (
+    "the edition is retrospective. Its page, its README and both verifiers say so; of its tables table1, table2, readings "
+    "and agreement in their column timing, and warnings for all of them."
+)
+
+
 def _show(done: Recorded, source: str, as_json: bool) -> None:
+    for miss in done.misses:
+        print(f"warning: {Fault(done.detector, miss.message, cards.REMEDY)}", file=sys.stderr)
     if as_json:
-        print(json.dumps({**done._asdict(), "heads": _plain(done.heads)}, ensure_ascii=False))
+        misses = [miss._asdict() for miss in done.misses]
+        print(json.dumps({**done._asdict(), "heads": _plain(done.heads), "misses": misses}, ensure_ascii=False))
         return
     print(f"{done.detector}: {done.readings} readings from {source}")
     for state, count in done.states.items():
         print(f"  {count} {state}")
-    if done.undated:
-        print(f"  {done.undated} answers have no date: the edition is retrospective, and every table says so.")
+    counts = ((done.undated, ("has", "have"), "no date"), (done.older, ("is", "are"), "older than the promise"))
+    late = [f"{counted(count, 'answer')} {verbs[count != 1]} {what}" for count, verbs, what in counts if count]
+    if late:
+        print(f"  {' and '.join(late)}: {_RETROSPECTIVE}")
     if done.once:
         print(f"  {done.once} were typed once only: nobody would notice a slip of the finger.")
     if done.one_hand:

@@ -20,9 +20,9 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from penmark import cards, protocol, scoring, sealing, study, tables, tokens
+from penmark import cards, departed, protocol, scoring, sealing, study, tables, tokens
 from penmark.errors import PenmarkError, UsageError, counted
-from penmark.report import page
+from penmark.report import check_installed, page
 from penmark.telling.again import check
 
 
@@ -64,6 +64,7 @@ def _report(chosen: study.Edition, close: bool, as_json: bool) -> int:
     if not sealed:
         sealing.unchanged(chosen)  # before anything is written: closing is for good
     _check_frozen(chosen)
+    check_installed()  # before the evidence is sealed
     made = tables.of(scored := scoring.score(chosen), _departures(chosen))
     if not sealed:
         _check_left(scored, close)
@@ -94,7 +95,7 @@ def _warned(scored: scoring.Scored) -> list[str]:
         told = notice.message if notice.arm is None else f"arm {notice.arm}: {notice.message}"
         kinds.setdefault((notice.rule, notice.detector), []).append(told)
     return [
-        f"warning ({rule}), {detector}: {told[0]}"
+        f"warning ({rule}){', ' if detector else ''}{detector}: {told[0]}"
         + (f"; and {len(told) - 1} more in tables/warnings.csv" if len(told) > 1 else "")
         for (rule, detector), told in kinds.items()
     ]
@@ -103,7 +104,7 @@ def _warned(scored: scoring.Scored) -> list[str]:
 def _departures(edition: study.Edition) -> bytes:
     promised = protocol.read_sealed(edition)
     known = {d.name: cards.sealed(edition, d.name).card for d in promised.detectors}
-    return protocol.departures_csv(protocol.departures(promised, known, protocol.unpublished(edition)))
+    return protocol.departures_csv(departed.told(edition, promised, known))
 
 
 def _check_frozen(edition: study.Edition) -> None:

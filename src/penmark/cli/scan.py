@@ -19,10 +19,10 @@ from typing import Annotated, Any
 
 import typer
 
-from penmark import amendments, reading, sealing, seals, study
+from penmark import amendments, cards, reading, sealing, seals, study
 from penmark.cli import preview
 from penmark.cli.progress import Progress
-from penmark.errors import PenmarkError, ServiceError, UsageError, did_you_mean
+from penmark.errors import Fault, PenmarkError, ServiceError, UsageError, did_you_mean
 from penmark.records import Head, Pace
 from penmark.scan import opening, purse, ready
 from penmark.scan.ready import Limits
@@ -139,6 +139,8 @@ def _scan(
                 trouble = error
     for each in ended:
         _told(each, as_json)
+        for miss in each.misses:
+            print(f"warning: {Fault(each.detector, miss.message, cards.REMEDY)}", file=sys.stderr)
     if trouble is not None:
         raise trouble
     failed = any(each.tally.failed or isinstance(each.tally.error, ServiceError) for each in ended)
@@ -185,6 +187,7 @@ def _told(each: Ended, as_json: bool) -> None:
     if as_json:
         value: dict[str, Any] = {"event": "ended", "detector": each.detector, **each.counts, "why": each.tally.ended}
         value |= {"in_doubt": each.in_doubt, "error": None if error is None else str(error)}
+        value["misses"] = [miss._asdict() for miss in each.misses]
         if account is not None:
             value["cost"] = {"sure": f"{account.sure:f}", "most": f"{account.due:f}", "currency": account.currency}
         print(json.dumps(value, ensure_ascii=False), flush=True)

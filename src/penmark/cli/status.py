@@ -38,6 +38,8 @@ def _value(found: Standing) -> dict[str, Any]:
     value: dict[str, Any] = {each.name: getattr(found, each.name) for each in dataclasses.fields(found)}
     for name in ("arms", "seals", "journals", "departures", "guessed", "faults"):
         value[name] = [item._asdict() for item in value[name]] if value[name] is not None else None
+    for journal in value["journals"]:
+        journal["misses"] = [miss._asdict() for miss in journal["misses"]]
     del value["undecided"]
     value["placeholders"] = [{"path": path, "text": text} for path, text in found.placeholders]
     return value
@@ -102,3 +104,5 @@ def _journals(journals: list[JournalStanding]) -> Iterator[str]:
         }
         told = "".join(f", {count} {what}" for what, count in others.items() if count)
         yield f"  {each.detector:<16} {each.answered} answered{told}, {each.left} left"
+        for miss in each.misses:
+            yield f"    {miss.message}"

@@ -16,6 +16,7 @@ from penmark.plugins import Draft
 from penmark.records import Arm, Document, Provenance, SentenceLink, Sentences, Session
 from penmark.text import MOST_EDITED, edit_distance, sentences, word_list, words
 
+_CORRECT = "Correct it where the row comes from, and collect again."
 DECLINED = "the author declined publication"
 """Why the text of an attested document without consent to publish is withheld."""
 
@@ -72,7 +73,7 @@ def entry(draft: Draft, arm: Arm, salt: Callable[[str], bytes]) -> Entry:
     try:
         document = Document.model_validate(values)
     except ValidationError as error:
-        raise study.validated(draft.place, error.errors(include_url=False)) from None
+        raise study.validated(draft.place, error.errors(include_url=False), _CORRECT) from None
     return Entry(document, draft.text, draft.draft, {} if hidden else claims, unused, count)
 
 

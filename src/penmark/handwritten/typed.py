@@ -10,32 +10,17 @@ import re
 import types
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
-from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
+from decimal import Decimal
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from penmark import records
+from penmark import spelling
 from penmark.errors import Fault, did_you_mean
 from penmark.handwritten.nodes import Loc, Node, inner
 
 M = TypeVar("M", bound=BaseModel)
 _CORRECT = "Correct it; docs/schemas says what each field takes."
-
-
-def _pattern(kind: Any) -> str:
-    return str(get_args(kind)[1].pattern)
-
-
-_SPELLED = {
-    _pattern(records.Date): "a date (YYYY-MM-DD)",
-    _pattern(records.Time): "a time in UTC (2026-11-30T12:00:00Z)",
-    _pattern(records.Digest): "a SHA-256 digest (64 lower-case hexadecimal digits)",
-    _pattern(records.Decimals): "a decimal number (0.5, 65, 1e-3)",
-    _pattern(records.Pointer): "a JSON pointer (/result/score)",
-    _pattern(records.DetectorName): "a name of lower-case letters, digits, dots and hyphens",
-    _pattern(records.ArmName): "a name of letters, digits, hyphens and underscores",
-    _pattern(records.EditionTag): "an edition's tag (BENCH-2026-Q4)",
-}
 
 
 class Remark(NamedTuple):
@@ -68,7 +53,8 @@ class Sheet:
             for each in error.errors(include_url=False):
                 # A list whose items are all faulty counts as empty there; the items are told.
                 if each["type"] != "too_short" or each["input"] in ((), {}):
-                    self.add(each["loc"], *_told(dict(each)))
+                    inside = getattr(each.get("ctx", {}).get("error"), "loc", ())
+                    self.add((*each["loc"], *inside), *_told(dict(each)))
         return None
 
     def add(self, loc: Loc, fact: str, remedy: str | None = None) -> None:
@@ -100,7 +86,10 @@ class Sheet:
             return int(word)
         if kind is bool and word in ("true", "false"):
             return word == "true"
-        if pattern == _pattern(records.Date) and re.search(pattern, word) and not _on_calendar(word):
+        if get_origin(kind) is Literal and re.search(spelling.DECIMALS, word):
+            # 0.9 is the number 0.90; what is written down is the one form.
+            return next((each for each in get_args(kind) if _same_number(each, word)), word)
+        if pattern == spelling.DATE and re.search(pattern, word) and not _on_calendar(word):
             self.add(loc, f"{word!r} is not on the calendar")
         if any("\ud800" <= c <= "\udfff" for c in word):
             self.add(loc, "holds half of a surrogate pair", "Write the character itself.")
@@ -134,6 +123,10 @@ class Sheet:
             return  # told with the whole
         for remark in self.further[model](part):
             self.add((*loc, *remark.loc), remark.fact, remark.remedy)
+
+
+def _same_number(known: object, word: str) -> bool:
+    return isinstance(known, str) and bool(re.search(spelling.DECIMALS, known)) and Decimal(known) == Decimal(word)
 
 
 def _bare(kind: Any) -> tuple[Any, str | None, bool]:
@@ -183,7 +176,7 @@ def _told(error: dict[str, Any]) -> tuple[str, str | None]:
             near = did_you_mean(given, allowed) if isinstance(given, str) and not re.search("[0-9]", given) else ""
             return f"{shown} is not possible here{near}", f"Possible: {', '.join(allowed)}."
         case "string_pattern_mismatch":
-            return f"{shown} is not {_SPELLED.get(str(context.get('pattern')), 'spelled as it must be')}", None
+            return f"{shown} {spelling.missed(error)}", None
         case "int_type":
             return f"{shown} is not a whole number", "Write digits alone, like 150."
         case "bool_type":

@@ -16,21 +16,33 @@ from pydantic import ValidationError
 from penmark import canon, handwritten, study
 from penmark.errors import Fault, PenmarkError, did_you_mean
 from penmark.handwritten import Remark
-from penmark.protocol.departing import Departure, departures, departures_csv, quarter, unpublished
+from penmark.protocol.departing import (
+    OF_CARDS,
+    Departure,
+    Unpublished,
+    departures,
+    departures_csv,
+    departures_read,
+    quarter,
+    unpublished,
+)
 from penmark.protocol.findings import RULES, Severity
 from penmark.protocol.templates import TEMPLATES, Skeleton, UnknownTemplate, fill, followed, template
 from penmark.records import FORMAT, Arm, Detector, Protocol, Quota, Words
 
 __all__ = [
+    "OF_CARDS",
     "RULES",
     "TEMPLATES",
     "Departure",
     "Severity",
     "Skeleton",
     "UnknownTemplate",
+    "Unpublished",
     "canonical",
     "departures",
     "departures_csv",
+    "departures_read",
     "fill",
     "followed",
     "load",

@@ -9,14 +9,18 @@ study's own, then texts that are not published, then detectors.
 from __future__ import annotations
 
 import calendar
+import csv
+import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from penmark import canon, study
+from penmark.errors import PenmarkError
 from penmark.protocol import arms
 from penmark.protocol.templates import followed
-from penmark.records import Card, Detector, Protocol
+from penmark.records import Card, Detector, Protocol, Rule, bearing
 
 
 class Departure(NamedTuple):
@@ -35,10 +39,19 @@ class Unpublished(NamedTuple):
     made: Mapping[str, int] = {}
 
 
+OF_CARDS = frozenset({"tuned-boundary", "changed-card"})
+"""What a study's own card may depart in from the one of that name that a release ships: that release alone can tell."""
+
+
 def departures(
-    protocol: Protocol, cards: Mapping[str, Card], unpublished: Unpublished | None = None
+    protocol: Protocol,
+    cards: Mapping[str, Card],
+    unpublished: Unpublished | None = None,
+    shipped: Mapping[str, Card] | None = None,
 ) -> list[Departure]:
     """Every departure of ``protocol`` from its template. ``cards``: by the name of the detector; ``unpublished``: as below.
+
+    ``shipped``: of cards that no release shipped so, the one of that name that ships, by the name of the detector.
 
     Raises UnknownTemplate (a PenmarkError) where it follows a template that this release does not ship.
     """
@@ -52,7 +65,7 @@ def departures(
             )
         ]
     base = followed(protocol.template).protocol
-    return [Departure(*each) for each in _all(base, protocol, cards, unpublished or Unpublished())]
+    return [Departure(*each) for each in _all(base, protocol, cards, unpublished or Unpublished(), shipped or {})]
 
 
 def unpublished(edition: study.Edition) -> Unpublished:
@@ -78,13 +91,32 @@ def unpublished(edition: study.Edition) -> Unpublished:
 def departures_csv(found: Iterable[Departure]) -> bytes:
     """The bytes of ``tables/departures.csv``."""
     rows = ((number, *departure) for number, departure in enumerate(found, 1))
-    return study.csv_bytes(("number", "rule", "template", "study", "explanation"), rows)
+    return study.csv_bytes(_HEADER, rows)
+
+
+def departures_read(data: bytes, place: str) -> list[Departure]:
+    """What ``departures_csv`` wrote. Raises PenmarkError for anything else."""
+    try:
+        rows = list(csv.reader(io.StringIO(data.decode("utf-8"), newline=""), strict=True))[1:]
+        found = [Departure(*(study.exact(cell) for cell in row[1:])) for row in rows]
+        if departures_csv(found) == data:
+            return found
+    except (ValueError, TypeError, csv.Error):
+        pass
+    raise PenmarkError("is no table of departures", place=place, remedy="Restore the file from where it came.")
 
 
 Row = tuple[str, str, str, str]
+_HEADER = ("number", "rule", "template", "study", "explanation")
 
 
-def _all(base: Protocol, given: Protocol, cards: Mapping[str, Card], unpublished: Unpublished) -> Iterator[Row]:
+def _all(
+    base: Protocol,
+    given: Protocol,
+    cards: Mapping[str, Card],
+    unpublished: Unpublished,
+    shipped: Mapping[str, Card],
+) -> Iterator[Row]:
     yield from _edition(base, given)
     yield from _scoring(base, given)
     known = {arm.name: arm for arm in given.arms}
@@ -122,7 +154,9 @@ def _all(base: Protocol, given: Protocol, cards: Mapping[str, Card], unpublished
             if (count := counts.get(arm.name, 0)) > 0:
                 yield "not-published", rule, f"arm {arm.name}: {count} of {arm.documents} texts are not", why
     for detector in given.detectors:
-        yield from _detector(detector, cards.get(detector.name))
+        yield from _detector(detector, card := cards.get(detector.name))
+        if card is not None and detector.name in shipped:
+            yield from _card(detector.name, card, shipped[detector.name])
 
 
 def _edition(base: Protocol, given: Protocol) -> Iterator[Row]:
@@ -225,6 +259,34 @@ def _detector(detector: Detector, card: Card | None) -> Iterator[Row]:
             f"{rule} ({rule.confidence})",
             "The vendor does not document this boundary as its default; the rule's source says what it rests on.",
         )
+
+
+def _card(name: str, card: Card, shipped: Card) -> Iterator[Row]:
+    """How a card of the study's own differs from the one that ships under its name."""
+    before, after = shipped.boundary, card.boundary
+    if _drawn(before) != _drawn(after):
+        yield (
+            "tuned-boundary",
+            f"{name}: {before} (in the card that ships under this name)",
+            f"{after} (in the study's own card)",
+            "The study's own card has another default boundary than the card that ships under its name.",
+        )
+    theirs, ours = bearing(shipped), bearing(card)
+    changed = [fact for fact in theirs if theirs[fact] != ours[fact] and fact != "boundary"]
+    if before.confidence != after.confidence:
+        changed.append("boundary/confidence")
+    if changed:
+        yield (
+            "changed-card",
+            f"{name}: the card that ships under this name",
+            f"the study's own card, with another {', another '.join(changed)}",
+            "Texts may be asked about, and answers read, otherwise than with the card that ships under this name.",
+        )
+
+
+def _drawn(rule: Rule) -> tuple[Any, ...]:
+    """What a rule decides by; 0.0 is the number 0."""
+    return rule.kind, rule.operator, None if rule.value is None else Decimal(rule.value)
 
 
 def quarter(tag: str) -> tuple[str, str]:

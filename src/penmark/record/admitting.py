@@ -7,11 +7,13 @@ unless whoever records says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from penmark import cards, journal, seals, text, tokens
-from penmark.errors import ALIKE, Fault, UsageError
+from penmark import cards, journal, reading, seals, study, text, tokens
+from penmark.cards import Missed
+from penmark.errors import ALIKE, Fault, FaultsError, UsageError
 from penmark.frozen import Ground
 from penmark.records import Card, Rule
 
@@ -19,6 +21,9 @@ _DAY = len("2026-11-30")
 _NAMED = 5
 """So many rows are named by their place, of those that have one fault together."""
 _SHOWN = 80
+MAX_FAULTS = 100
+"""So many faults are told at once."""
+_PRE_COMMITTED = re.compile(rb"pre-?committed", re.IGNORECASE)
 
 
 class Made(NamedTuple):
@@ -55,10 +60,10 @@ def timed(ground: Ground, made: Sequence[Made]) -> Iterator[Fault]:
     """What would make a prospective edition retrospective: answers without a date, older ones, and those of the
     promise's own day without a time, which nobody can put before or after it."""
     sealed_at = seals.read(ground.edition, "promise").sealed_at
-    answered = [one for one in made if one.line["state"] == "answered"]
+    answers = [one for one in made if _is_answer(one.line)]
     same_day: list[Made] = []
     others: list[Made] = []
-    for one in answered:
+    for one in answers:
         (same_day if _is_day(one, sealed_at[:_DAY]) else others).append(one)
     if same_day:
         yield Fault(
@@ -67,12 +72,12 @@ def timed(ground: Ground, made: Sequence[Made]) -> Iterator[Fault]:
             "whether they came before or after it cannot be told",
             f"Write the time in UTC: {sealed_at[:_DAY]}T14:05:00Z. If nobody knows it: --retrospective.",
         )
-    undated = [one for one in answered if one.line["got_at"] is None]
+    undated = [one for one in answers if one.line["got_at"] is None]
     older = [one for one in others if _before(one.line["got_at"], sealed_at)]
     if not (undated or older) or _retrospective(ground, sealed_at):
         return
-    means = "the whole edition would be retrospective: every table and page would say that its rules were written after"
-    means += " the answers existed, and no later answer takes that back"
+    means = "the whole edition would be retrospective: its tables, its page and whoever verifies it would say that its rules"
+    means += " were written after the answers existed, and no later answer takes that back"
     say = "If these answers are what the edition is about, say so: --retrospective."
     if undated:
         yield Fault(
@@ -83,27 +88,74 @@ def timed(ground: Ground, made: Sequence[Made]) -> Iterator[Fault]:
         yield Fault(_places(older), fact, f"Look at the dates. {say}")
 
 
+def judging(ground: Ground, detector: str) -> tuple[Card, Rule]:
+    """The sealed card of a detector, and the rule in force."""
+    card = ground.cards[detector].card
+    return card, cards.rule_in_force(ground.protocol.detector(detector), card)
+
+
+def misses(ground: Ground, detector: str, lines: Sequence[dict[str, Any]]) -> tuple[Missed, ...]:
+    """The answers among these lines of the journal of which the card makes nothing, by kind."""
+    found = cards.Misses(*judging(ground, detector))
+    for line in lines:
+        if line["state"] == "answered":
+            found.add(line["document"], line["score"], line["label"])
+    return tuple(found.found())
+
+
+def late(ground: Ground, lines: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The lines whose answers make an edition retrospective: they are older than its promise, or have no date."""
+    sealed_at = seals.read(ground.edition, "promise").sealed_at
+    yield from (
+        line for line in lines if _is_answer(line) and (line["got_at"] is None or _before(line["got_at"], sealed_at))
+    )
+
+
+def pre_committed(ground: Ground, made: Sequence[Made]) -> Iterator[Fault]:
+    """Where the answers make the edition retrospective: what in it says the word that no page of such an edition has."""
+    if not any(late(ground, [one.line for one in made])):
+        return
+    edition = ground.edition
+    told = [edition.protocol_json, *(edition.sealed_card(name) for name in sorted(ground.cards)), edition.screening]
+    told += sorted(edition.amendments.glob("*.json")) if edition.amendments.is_dir() else []
+    for path in (*told, edition.deviations):
+        if path.is_file() and (word := _PRE_COMMITTED.search(study.read(path))) is not None:
+            fact = f"says {word[0].decode()}; with these answers the rules would be written after the answers existed, and "
+            fact += "an edition that says this word could then have no page"
+            remedy = "What is sealed stays: begin another edition without that word (`penmark init --edition TAG`). "
+            yield Fault(str(path), fact, f"{remedy}Nothing was recorded.")
+
+
+def refuse(faults: Sequence[Fault]) -> None:
+    """Raises FaultsError where there are any, with no more than a reader bears."""
+    if faults:
+        more = [Fault(None, f"{len(faults) - MAX_FAULTS} more faults")] if len(faults) > MAX_FAULTS else []
+        raise FaultsError([*faults[:MAX_FAULTS], *more])
+
+
 def called(card: Card, rule: Rule, made: Sequence[Made]) -> Iterator[Fault]:
     """Every typed display that comes to no call under the rule in force, with the reason; many of one reason together."""
     found: list[tuple[Made, str]] = []
     for one in made:
         line = one.line
         if line["origin"] == "typed" and line["state"] == "answered":
-            why = cards.call(card, rule, line["score"], line["label"]).reason
-            found += [(one, why)] if why is not None else []
-    kinds: dict[str, list[Made]] = {}
-    for one, why in found:
-        kinds.setdefault(why.partition(":")[0], []).append(one)
-    for one, why in found:
-        kind, _, _ = why.partition(":")
-        several = kinds[kind]
+            missed = cards.miss(card, rule, line["score"], line["label"])
+            found += [(one, missed[0])] if missed is not None and missed[0] != cards.BESIDE else []
+    kinds: dict[tuple[str, str], list[Made]] = {}
+    for one, kind in found:
+        kinds.setdefault((kind, _comma(card, one)), []).append(one)
+    for one, kind in found:
+        comma = _comma(card, one)
+        several = kinds[kind, comma]
         if len(several) < ALIKE:
-            fact = f"{one.shown} shows {_displayed(one)}, which comes to no call: {why}"
-            yield Fault(one.place, fact, f"Look at the screen again and correct the row. {_AS_DISPLAYED}")
+            fact = f"{one.shown} shows {_displayed(one)}, which comes to no call: it {cards.amiss(card, kind)}"
+            yield Fault(one.place, fact, f"Look at the screen again and correct the row. {comma}{_AS_DISPLAYED}")
         elif one is several[0]:
             named = _named([f"{each.shown} shows {_displayed(each)}" for each in several])
-            fact = f"{len(several)} displays come to no call, {kind}: {named}"
-            yield Fault(_places(several), fact, f"Look at the screens again and correct the rows. {_AS_DISPLAYED}")
+            amiss = cards.amiss(card, kind, len(several))
+            fact = f"{len(several)} displays come to no call, for they {amiss}: {named}"
+            remedy = f"Look at the screens again and correct the rows. {comma}{_AS_DISPLAYED}"
+            yield Fault(_places(several), fact, remedy)
 
 
 def recorded(again: Sequence[Again], rows: int) -> Iterator[Fault]:
@@ -123,12 +175,27 @@ def recorded(again: Sequence[Again], rows: int) -> Iterator[Fault]:
             yield Fault(_places(several), fact, "A pair has one final reading; leave the rows out.")
 
 
+_COMMA = (
+    "Does a comma stand there where the screen shows a point? A comma is never read as one, nor left out: type what is "
+    "displayed; where that is a comma, only a card that knows such displays can call them. "
+)
 _AS_DISPLAYED = "If it really showed this: --as-displayed."
+
+
+def _comma(card: Card, one: Made) -> str:
+    """What is likely wrong with a display that would be a number but for a comma; nothing for any other."""
+    shown = str(one.line["displayed"])
+    as_point = cards.from_display(card, shown.replace(",", ".")).score
+    return "" if "," not in shown or as_point is None else _COMMA
 
 
 def _displayed(one: Made) -> str:
     shown = text.fold(one.line["displayed"])
     return repr(shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…")
+
+
+def _is_answer(line: Mapping[str, Any]) -> bool:
+    return reading.is_answer(line["state"], line["displayed"], line["reason"])
 
 
 def _is_day(one: Made, day: str) -> bool:
@@ -144,8 +211,8 @@ def _retrospective(ground: Ground, sealed_at: str) -> bool:
     """Whether the edition is so already: then nothing is left to lose."""
     paths = [path for path in ground.edition.journal_files() if path.stat().st_size > 0]
     for held in journal.read_all(paths, ground.corpus_sha256):
-        states = held.readings.select("state", "got_at").iter_rows()
-        if any(state == "answered" and (at is None or _before(at, sealed_at)) for state, at in states):
+        lines = held.readings.select("state", "displayed", "reason", "got_at").iter_rows(named=True)
+        if any(_is_answer(line) and (line["got_at"] is None or _before(line["got_at"], sealed_at)) for line in lines):
             return True
     return False
 

@@ -18,11 +18,13 @@ from penmark.errors import PenmarkError, UsageError, did_you_mean, visible
 from penmark.records import Answer, Card, Pointer, Record
 
 POSITION = "position"
+MEND = "Mend the file, or take it again from where it came. Nothing was recorded."
+_NAMES = ("document", "number")
 _POINTER = TypeAdapter(Pointer)
 
 
 class Mapping(Record):
-    """RFC 6901 pointers into a row; None where there is no such field.
+    """RFC 6901 pointers into a row; None where there is no such field. What somebody set is in ``model_fields_set``.
 
     ``document``: the document's id, or the word ``position``: the rows stand in the order of the ids of an arm.
     ``number``: the number on a work sheet (``record.sheets``), in place of the id.
@@ -30,7 +32,7 @@ class Mapping(Record):
     ``text``: the text that was scanned. ``date``: when the answer was given. ``read_by``: who read the screen.
     """
 
-    document: str
+    document: str = "/document"
     number: Pointer | None = None
     displayed: Pointer | None = None
     text: Pointer | None = None
@@ -44,11 +46,12 @@ COLUMNS = {
     "document": "document",
     "number": "number",
     "displayed": "displayed",
+    "text": "text",
     "version": "version",
     "date": "date",
     "operator": "read_by",
 }
-"""The columns that a table of typed readings has, where no mapping is given, and what they are."""
+"""The columns that a table of typed readings has, where nothing else is mapped, and what they are."""
 
 
 def load(path: Path) -> Mapping:
@@ -99,16 +102,19 @@ def made(pairs: Iterable[tuple[str, str]]) -> Mapping:
         found[field] = given if given == POSITION and field == "document" else _pointer(field, given)
     if "document" in found and "number" in found:
         raise UsageError("a row names its document by id or by number, not by both", remedy="Map one of them.")
-    return Mapping(**({"document": "/document"} | found))
+    return Mapping(**found)
 
 
-def default(first: bytes) -> Mapping:
-    """The mapping where none is given. ``first``: the first row; if it has a ``displayed``, it is a table of typed readings."""
+def completed(given: Mapping | None, first: bytes) -> Mapping:
+    """What is mapped, and beside that the columns of a table of typed readings, by their names. ``first``: the first row; if
+    it has a ``displayed``, it is such a table, unless the display is said to stand elsewhere."""
+    found = {} if given is None else given.model_dump(include=given.model_fields_set)
     names = set(json.loads(first))
-    there = {field: f"/{column}" for column, field in COLUMNS.items() if column in names and "displayed" in names}
-    if "document" in there:
-        there.pop("number", None)
-    return Mapping(**({"document": "/document"} | there))
+    if "displayed" not in names or found.get("displayed", "/displayed") != "/displayed":
+        return Mapping(**found)
+    named = found.keys() & {"document", "number"} or {"document" if "document" in names else "number"} & names
+    own = {field: f"/{column}" for column, field in COLUMNS.items() if field in named or field not in _NAMES}
+    return Mapping(**(own | found))
 
 
 def check(mapping: Mapping, first: bytes, card: Card) -> None:
@@ -131,7 +137,10 @@ def check(mapping: Mapping, first: bytes, card: Card) -> None:
 
 def field_of(body: bytes, pointer: str) -> str | None:
     """What stands at a pointer of a row, character by character. Raises PenmarkError where the row cannot be read."""
-    return cards.extract(_probe(pointer), body).text
+    try:
+        return cards.extract(_probe(pointer), body).text
+    except PenmarkError as error:
+        raise PenmarkError(error.faults[0].fact, remedy=MEND) from None
 
 
 def moment(given: str) -> str:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from penmark import evidence, study
 from penmark.errors import Fault, FaultsError, PenmarkError, UsageError
+from penmark.record.mapping import MEND
 
 MAX_FILE = 2**29
 """A file of answers is not larger than this (bytes)."""
@@ -23,6 +24,7 @@ EXPECTED = (
     "An answer is an object with named fields: one that says which document it is about (--map document=FIELD), "
     "and those that the sealed card points at (detectors/NAME.json, under answer)."
 )
+CUT_OFF = f"It may be cut off. {MEND}"
 _WHITE = " \t\r\n"
 _DECODER = json.JSONDecoder()
 
@@ -55,7 +57,8 @@ def read(path: Path) -> list[Row]:
         if isinstance(item, Fault):
             faults.append(item)
         elif len(item.body) > evidence.MAX_BODY:
-            faults.append(Fault(item.place, f"has {len(item.body)} bytes; at most {evidence.MAX_BODY} are kept"))
+            fact = f"has {len(item.body)} bytes; at most {evidence.MAX_BODY} are kept"
+            faults.append(Fault(item.place, fact, "Look what the row is: no vendor's answer is so long."))
         else:
             rows.append(item)
     if faults:
@@ -86,10 +89,10 @@ def _json(place: str, text: str) -> Iterator[Row | Fault]:
             if mark == "]":
                 break
             if mark != ",":
-                yield Fault(f"{place}:{line}", "no comma, and no end of the list, after this answer")
+                yield Fault(f"{place}:{line}", "no comma, and no end of the list, after this answer", CUT_OFF)
                 return
     if _past_white(text, at) != len(text):
-        yield Fault(place, "something stands after the list")
+        yield Fault(place, "something stands after the list", "A file .json holds one list; name lines .jsonl.")
 
 
 def _jsonl(place: str, text: str) -> Iterator[Row | Fault]:
@@ -115,7 +118,7 @@ def _row(place: str, text: str) -> Row | Fault:
     try:
         return Row(place, text.encode())
     except UnicodeEncodeError:
-        return Fault(place, "holds half of a surrogate pair")
+        return Fault(place, "holds half of a surrogate pair", MEND)
 
 
 def _end(place: str, text: str, start: int) -> int | Fault:
@@ -125,7 +128,7 @@ def _end(place: str, text: str, start: int) -> int | Fault:
         return Fault(place, "nests too deep", "No vendor answers so; look what the file is.")
     except ValueError as error:  # broken JSON, or a number of more digits than Python takes
         said = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        return Fault(place, f"is not JSON: {said}", "Mend the file, or take it again from where it came.")
+        return Fault(place, f"is not JSON: {said}", MEND)
 
 
 def _past_white(text: str, at: int) -> int:
@@ -164,6 +167,7 @@ def _header(place: str, header: list[str]) -> Iterator[Fault]:
     if not header:
         yield Fault(place, "has no header", "The first line names the columns.")
     if len(header) > MAX_COLUMNS:
-        yield Fault(place, f"{len(header)} columns; at most {MAX_COLUMNS} are read")
+        fact = f"{len(header)} columns; at most {MAX_COLUMNS} are read"
+        yield Fault(place, fact, "Leave out the columns that belong to no answer.")
     for name in sorted({name for name in header if header.count(name) > 1})[:20]:
         yield Fault(place, f"two columns are named {name!r}", "Give each column a name of its own.")

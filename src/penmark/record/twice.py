@@ -89,13 +89,13 @@ def merged(
     ones, blank = _hands(first, fields, key, by, faults)
     twos, blank_too = _hands(second or (), fields, key, by, faults)
     decided = _settlements(settlements, fields, key, faults)
-    rows: list[Row] = []
+    rows, open_ones = list[Row](), list[Fault]()
     told: dict[str, str] = {}
-    open_ones: list[Fault] = []
     for name in dict.fromkeys([*ones, *twos]):
         hands = [hand for hand in (ones.get(name), twos.get(name)) if hand is not None]
         differs = second is not None and _difference(ones.get(name), twos.get(name))
         settled = decided.pop(name, None)
+        faults += _of_two_texts(name, hands)
         if differs and settled is None:
             open_ones.append(Fault(_places(hands), f"{name}: {differs}"))
             continue
@@ -127,6 +127,14 @@ _REMEDY = (
 )
 
 
+def alone(row: Row, fields: Fields, name: str, read_by: str) -> bytes:
+    """What is kept of a row that ``read_by`` typed about the document ``name``, in a table without numbers."""
+    displayed, version, date, scanned = (
+        _cell(row, at) for at in (fields.displayed, fields.version, fields.date, fields.text)
+    )
+    return _row(name, [Hand(row, displayed or "", version, date, read_by, scanned)], None, fields, [], "").body
+
+
 def _hands(
     rows: Sequence[Row], fields: Fields, key: Key, by: str | None, faults: list[Fault]
 ) -> tuple[dict[str, Hand], int]:
@@ -141,7 +149,8 @@ def _hands(
                 blank += 1
                 continue
             if name in found:
-                faults.append(Fault(row.place, f"is the second row about {name}; the first is {found[name].row.place}"))
+                fact = f"is the second row about {name}; the first is {found[name].row.place}"
+                faults.append(Fault(row.place, fact, "A document has one row in a table: leave one of the two out."))
                 continue
             read_by = by if (named := _cell(row, fields.read_by)) is None else named
             if read_by is None:
@@ -175,6 +184,12 @@ def _difference(one: Hand | None, two: Hand | None) -> str | None:
     if one.version is not None and two.version is not None and one.version.strip() != two.version.strip():
         return f"version {_shown(one.version)} and version {_shown(two.version)}"
     return None
+
+
+def _of_two_texts(name: str, hands: list[Hand]) -> Iterator[Fault]:
+    if len({hand.text for hand in hands if hand.text is not None}) > 1:
+        fact = f"{name}: the two tables have different texts as what was scanned"
+        yield Fault(_places(hands), fact, "Look which text it was, and correct a table.")
 
 
 def _shown(displayed: str | None) -> str:
@@ -234,6 +249,7 @@ def _row(name: str, hands: list[Hand], settled: Settled | None, fields: Fields, 
     """The row that counts, and all that it stands on. The date is that of the first hand: who was at the screen."""
     one = hands[0]
     version = next((hand.version for hand in hands if hand.version is not None), None)
+    scanned = next((hand.text for hand in hands if hand.text is not None), None)
     readers = list(dict.fromkeys(hand.read_by for hand in hands))
     body: dict[str, Any] = {
         "date": one.date,
@@ -243,8 +259,8 @@ def _row(name: str, hands: list[Hand], settled: Settled | None, fields: Fields, 
         "readings": [_cells(hand.row, fields) for hand in hands],
         "version": version if settled is None or settled.version is None else settled.version,
     }
-    if one.text is not None:
-        body["text"] = one.text
+    if scanned is not None:
+        body["text"] = scanned
     if settled is not None:
         body["settled"] = {"at": at, **settled._asdict()}
         del body["settled"]["place"]
@@ -259,6 +275,7 @@ def _cells(row: Row, fields: Fields) -> Any:
     value = json.loads(row.body, parse_float=str, parse_int=str, parse_constant=str)
     other = "document" if fields.number is not None else "number"
     named = {column: getattr(fields, field) for column, field in mappings.COLUMNS.items() if column != other}
+    named |= {"document": None} if fields.document == mappings.POSITION else {}
     if all(value.get(column) is None if at is None else at == f"/{column}" for column, at in named.items()):
         return value
     read = {column: _cell(row, at) for column, at in named.items()}

@@ -10,17 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from markupsafe import Markup
 from pydantic import ValidationError
 
-from penmark import amendments, canon, display, doubts, replies, study
+from penmark import amendments, canon, display, doubts, replies, study, tokens
 from penmark.errors import PenmarkError, UsageError, installing
 from penmark.protocol import UnknownTemplate, followed
 from penmark.records import Arm, Protocol, Record, SealedCard
 from penmark.report import plots
-from penmark.report.citing import Citing, Row
+
+if TYPE_CHECKING:
+    from penmark.report.citing import Row
 
 R = TypeVar("R", bound=Record)
 TABLES = {
@@ -38,8 +39,11 @@ SLICES = 600
 """Rows of slices that a page shows; all of them are in the table."""
 FIRST = 3
 """Findings of screening that are told for each rule."""
+MISSED = ("no call", "unknown verdict")
+"""Warnings that say why answers are no result, or what in them was not looked at: told beside the states as well."""
 DEMONSTRATION = re.compile(r"\b(demo|demonstration|rehearsal)\b", re.IGNORECASE)
 """A title with one of these words is no measurement, and the page says so."""
+_CLAIMS = re.compile("pre-?committed", re.IGNORECASE)
 _THEIRS = re.compile(r'<span data-quote="replies/[^"]*" data-as="text">[^<]*</span>')
 """What a vendor wrote, on a finished page."""
 
@@ -51,9 +55,18 @@ def page(edition: study.Edition, tables: Mapping[str, bytes], *, recomputed: Col
     ``tables/warnings.csv``. ``recomputed``: detectors whose boundary is not the promised one; every table then says so.
     Raises PenmarkError for a file that is missing or not as the format has it, UsageError without jinja2.
     """
-    sources = display.Sources(lambda path: tables[path] if path in tables else study.read(edition.root / path))
+    template = _template()
+    # What comes with jinja2 is looked for after it: who lacks both is told which line brings them.
+    from markupsafe import Markup
+
+    from penmark.report.citing import Citing
+
+    def read(path: str) -> bytes:
+        return tables[path] if path in tables else study.read(edition.root / path)
+
+    sources = display.Sources(read, tokens.attimes(read))
     told = {**_results(sources, tables, recomputed), **_detectors(edition, sources), **_changes(edition, sources)}
-    text: str = _template().render(
+    text: str = template.render(
         **TABLES,
         **told,
         cite=Citing(sources),
@@ -63,7 +76,7 @@ def page(edition: study.Edition, tables: Mapping[str, bytes], *, recomputed: Col
         why=plots.why,
         why1=plots.why_headline,
     )
-    if told["retrospective"] and "pre-committed" in _THEIRS.sub("", text).casefold():
+    if told["retrospective"] and _CLAIMS.search(_THEIRS.sub("", text)) is not None:
         raise PenmarkError(
             "the promise says pre-committed, and the edition is retrospective",
             place=str(edition.protocol_json),
@@ -85,6 +98,11 @@ def check_current(edition: study.Edition) -> None:
             place=str(path),
             remedy="Run `penmark report` again: the evidence stays as it is sealed, and the page is made anew.",
         )
+
+
+def check_installed() -> None:
+    """Raises UsageError where what makes the page is not installed."""
+    _template()
 
 
 def _template() -> Any:
@@ -122,7 +140,7 @@ def _results(sources: display.Sources, tables: Mapping[str, bytes], recomputed: 
         "demonstration": DEMONSTRATION.search(protocol.title) is not None,
         "retrospective": any(t["timing"] == "retrospective" for _, t in table1),
         "announced": sources.value("seals/corpus.json", "/announced") is not None,
-        "recomputed": [row for row, t in table1 if t["detector"] in recomputed],
+        "recomputed": _once(table1, recomputed),
         "table1": table1,
         "dated": any(t["first_scanned_at"] != "" for _, t in table1),
         "days": len({t[at][:10] for _, t in table1 for at in ("first_scanned_at", "last_scanned_at")} - {""}) > 1,
@@ -146,8 +164,23 @@ def _results(sources: display.Sources, tables: Mapping[str, bytes], recomputed: 
         "departures": held["DEPARTURES"],
         "followed": _followed(protocol),
         "units": list(enumerate(sources.rows(TABLES["UNITS"]), 1)) if TABLES["UNITS"] in tables else [],
-        "warnings": list(enumerate(sources.rows(TABLES["WARNINGS"]), 1)) if TABLES["WARNINGS"] in tables else None,
+        **_warned(sources, tables),
     }
+
+
+def _once(table1: list[Row], names: Collection[str]) -> list[int]:
+    """The first row of each of these detectors: one with two versions is named once."""
+    first: dict[str, int] = {}
+    for row, t in table1:
+        if t["detector"] in names:
+            first.setdefault(t["detector"], row)
+    return list(first.values())
+
+
+def _warned(sources: display.Sources, tables: Mapping[str, bytes]) -> dict[str, Any]:
+    there = TABLES["WARNINGS"] in tables
+    rows = list(enumerate(sources.rows(TABLES["WARNINGS"]), 1)) if there else []
+    return {"warnings": rows if there else None, "missed": [(row, t) for row, t in rows if t["rule"] in MISSED]}
 
 
 def _followed(protocol: Protocol) -> bool:
@@ -255,11 +288,14 @@ def _changes(edition: study.Edition, sources: display.Sources) -> dict[str, Any]
         findings.setdefault((t["severity"], t["rule"]), []).append(row)
     deviations = amendments.deviations(edition)
     announced = sorted(p.name for p in edition.amendments.glob("*.json")) if edition.amendments.is_dir() else []
-    tokens = sorted(p.name for p in edition.seals.glob("*.tsr"))
+    stamped = sorted(p.name for p in edition.seals.glob("*.tsr"))
     seals = [
         {
             "path": f"seals/{name}.json",
-            "tokens": [f"seals/{t}" for t in tokens if t.startswith(f"{name}-")],
+            "tokens": [
+                (path, "attime" in sources.value(path))
+                for path in (f"seals/{t}" for t in stamped if t.startswith(f"{name}-"))
+            ],
         }
         for name in edition.seal_names()
     ]
@@ -273,5 +309,5 @@ def _changes(edition: study.Edition, sources: display.Sources) -> dict[str, Any]
         ],
         "amendments": [f"amendments/{name}" for name in announced],
         "seals": seals,
-        "tokens": tokens,
+        "tokens": stamped,
     }

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penmark import display
-from penmark.report.citing import Row
+
+if TYPE_CHECKING:
+    from penmark.report.citing import Row
 
 POOLED = {"human": ("fp_rate", "fp_low", "fp_high"), "ai": ("detection_rate", "detection_low", "detection_high")}
 """The columns of Table 1 that a headline plot shows."""

@@ -37,13 +37,15 @@ FOREVER = "9999-12-31"
 
 
 class Practised(NamedTuple):
-    """What one detector said about one practice text: the state, what was displayed, or why nothing was."""
+    """What one detector said about one practice text: the state, what was displayed, or why nothing was. ``miss``: what is
+    amiss with an answer of which its card makes nothing."""
 
     detector: str
     text: str
     state: str
     displayed: str | None
     reason: str | None
+    miss: str | None = None
 
 
 def run(
@@ -75,7 +77,7 @@ def run(
             texts = Practice(runs(edition.pilot / f"{name}.jsonl") + 1)
             error = _read(edition, promised.detector(name), sealed[name], askings[name], texts, purse, clock, stop)
             trouble += [] if error is None else [error]
-            said += _said(edition.pilot / f"{name}.jsonl", name, texts)
+            said += _said(edition.pilot / f"{name}.jsonl", promised.detector(name), sealed[name].card, texts)
     if trouble:
         raise trouble[0]
     return said
@@ -147,8 +149,24 @@ def _readings(edition: Edition) -> Iterator[tuple[str, pl.DataFrame]]:
             yield path.stem, journal.read(path, FIRST_PREV).readings
 
 
-def _said(path: Path, detector: str, texts: Practice) -> list[Practised]:
+def _said(path: Path, detector: Detector, card: Card, texts: Practice) -> list[Practised]:
     ours = {texts.name(position) for position in range(len(texts))}
     told = journal.read(path, FIRST_PREV).readings.filter(pl.col("document").is_in(ours))
-    rows = told.select("document", "state", "displayed", "reason").iter_rows()
-    return [Practised(detector, name.rpartition(".")[0], *rest) for name, *rest in rows]
+    rows = told.select("document", "state", "displayed", "reason", "score", "label").iter_rows()
+    return [
+        Practised(
+            detector.name, name.rpartition(".")[0], state, shown, why, _amiss(detector, card, state, score, label)
+        )
+        for name, state, shown, why, score, label in rows
+    ]
+
+
+def _amiss(detector: Detector, card: Card, state: str, score: str | None, label: str | None) -> str | None:
+    """What is amiss with an answer by its card, as long as nothing is sealed and the card can still be mended."""
+    if state != "answered":
+        return None
+    try:
+        missed = cards.miss(card, cards.rule_in_force(detector, card), score, label)
+    except PenmarkError:  # a rule that does not fit its card: `commit` tells it
+        return None
+    return None if missed is None else cards.amiss(card, missed[0])

@@ -123,7 +123,7 @@ def plugin(detector: Detector, sealed: SealedCard) -> Plugin:
             promised = "no plugin" if sealed.plugin is None else _told(sealed.plugin)
             raise UsageError(
                 f"the installed code is not the promised one: {_told(now)}; promised: {promised}",
-                remedy=f"Install what was promised. {OTHERS} Another code is an amendment, for the next edition.",
+                remedy=f"Install what was promised. {OTHERS} Another code is for the next edition: `penmark amend`.",
             )
         return plugins.detector(asks)({**ask.options, **detector.settings})
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from penmark import cards
+from penmark.cards import Missed
 from penmark.records import Head
 from penmark.scan import canary, notes, standing
 from penmark.scan.canary import Canary
@@ -25,7 +27,7 @@ class Ended:
     """How one detector's part of a scan ended. ``counts``: as ``Plan.counts``, by the journal as it stands now.
 
     ``changes``: what went otherwise than promised, in sentences, over all scans of this detector. ``account``: what it has
-    cost, over all scans; None where it costs nothing.
+    cost, over all scans; None where it costs nothing. ``misses``: answers of which its card makes nothing, over all scans.
     """
 
     detector: str
@@ -34,6 +36,7 @@ class Ended:
     in_doubt: list[str]
     changes: list[str]
     account: Account | None = None
+    misses: tuple[Missed, ...] = ()
 
 
 class Scan:
@@ -135,7 +138,9 @@ class Scan:
     def _ended(self, part: Part) -> Ended:
         name, ground, plan = part.detector.name, self.plan.ground, self.plan
         stopped, lane = plan.stopped(part), self._lanes.get(name)
-        part.standing = standing.look(ground.edition.journals, name, plan.shard, plan.documents, ground.corpus_sha256)
+        misses = cards.Misses(part.sealed.card, cards.rule_in_force(part.detector, part.sealed.card))
+        where = (ground.edition.journals, name, plan.shard, plan.documents, ground.corpus_sha256)
+        part.standing = standing.look(*where, misses)
         tally = Tally(ended=stopped or "nothing was left to ask") if lane is None else lane.tally
         says = ground.protocol.on_version_change
         changes = [
@@ -146,4 +151,4 @@ class Scan:
             part.jobs = notes.noted(notes.jobs(plan.place, ground.edition.tag, name, plan.shard))
             changes += canary.drift(ground.edition, name)
         account = self.purse.accounts.get(name)
-        return Ended(name, tally, plan.counts(part), plan.in_doubt(part), changes, account)
+        return Ended(name, tally, plan.counts(part), plan.in_doubt(part), changes, account, tuple(misses.found()))

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import polars as pl
 
 from penmark import journal
+from penmark.cards import Misses
 from penmark.errors import PenmarkError, UsageError
 from penmark.frozen import Documents
 from penmark.journal import STOPPED, Journal
@@ -58,8 +59,11 @@ class Standing:
     maybe: array[int] = field(default_factory=lambda: array("L"))
 
 
-def look(folder: Path, detector: str, shard: str, documents: Documents, first_prev: str) -> Standing:
+def look(
+    folder: Path, detector: str, shard: str, documents: Documents, first_prev: str, misses: Misses | None = None
+) -> Standing:
     """The standing of ``detector`` from its journals in ``folder``; other shards of the same division are not looked at.
+    ``misses`` is given every answer, where it is wanted.
 
     Raises FaultsError for a broken journal, UsageError where the detector was scanned in another division.
     """
@@ -76,6 +80,10 @@ def look(folder: Path, detector: str, shard: str, documents: Documents, first_pr
             if shard != "1/1" and one.shard == "1/1" and one.sent.height + one.skipped.height > 0:
                 _refuse(path, detector)
             _take(found, one, names)
+            if misses is not None:
+                answered = one.readings.filter(pl.col("state") == "answered")
+                for document, score, label in answered.select("document", "score", "label").iter_rows():
+                    misses.add(document, score, label)
     return found
 
 

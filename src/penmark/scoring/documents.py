@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -28,6 +29,8 @@ COLUMNS: dict[str, pl.DataType] = {
 """The columns of documents.csv, in its order; ``exposures`` joined with "; ", ``provenance`` its canonical JSON."""
 
 _BLOCK = 8 * 2**20
+_PART = 2**15
+"""Documents that are held as objects at a time."""
 _MAX_FAULTS = 20
 _HEADER = {"arms", "documents", "edition", "kind", "study", "word_rule"}
 _REMEDY = "The manifest is sealed; restore the file from where it came."
@@ -41,18 +44,7 @@ def read(edition: Edition, protocol: Protocol) -> pl.DataFrame:
     head = canon.decode(next(lines, b""), place=place)
     if not isinstance(head, dict) or set(head) != _HEADER or head["kind"] != "manifest":
         raise PenmarkError("is not the head of a manifest", place=place, remedy=_REMEDY)
-    held: list[Any] = []  # cell after cell: a million small tuples would keep the garbage collector busy
-    faults: list[Fault] = []
-    for number, line in enumerate(lines, 2):
-        try:
-            held.extend(_row(line, truths))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            faults += _wrong(line, f"{edition.manifest}:{number}", truths)
-            if len(faults) >= _MAX_FAULTS:
-                break
-    if faults:
-        raise FaultsError(faults)
-    frame = _frame(held, edition)
+    frame = pl.concat(_frames(edition, lines, truths), rechunk=True)
     twice = frame.filter(pl.col("id").is_duplicated()).get_column("id").unique(maintain_order=True)
     if len(twice):
         raise FaultsError(Fault(str(edition.manifest), f"two documents are called {name}", _REMEDY) for name in twice)
@@ -60,6 +52,25 @@ def read(edition: Edition, protocol: Protocol) -> pl.DataFrame:
         fact = f"{frame.height} documents; its head says {head['documents']}"
         raise PenmarkError(fact, place=str(edition.manifest), remedy=_REMEDY)
     return frame
+
+
+def _frames(edition: Edition, lines: Iterator[bytes], truths: Mapping[str, str]) -> Iterator[pl.DataFrame]:
+    """The documents, so many at a time: as objects of Python they take far more room."""
+    numbered, faults = enumerate(lines, 2), list[Fault]()
+    yield _frame([], edition, 2)
+    while (some := list(itertools.islice(numbered, _PART))) and len(faults) < _MAX_FAULTS:
+        held: list[Any] = []  # cell after cell: a million small tuples would keep the garbage collector busy
+        for number, line in some:
+            try:
+                held.extend(_row(line, truths))
+            except (ValueError, KeyError, TypeError, AttributeError):
+                faults += _wrong(line, f"{edition.manifest}:{number}", truths)
+                if len(faults) >= _MAX_FAULTS:
+                    break
+        if not faults:
+            yield _frame(held, edition, some[0][0])
+    if faults:
+        raise FaultsError(faults)
 
 
 def _lines(edition: Edition) -> Iterator[bytes]:
@@ -106,13 +117,14 @@ def _row(line: bytes, truths: Mapping[str, str]) -> tuple[Any, ...]:
     )
 
 
-def _frame(held: list[Any], edition: Edition) -> pl.DataFrame:
-    width = len(COLUMNS)
+def _frame(held: list[Any], edition: Edition, first: int) -> pl.DataFrame:
+    """The cells of some documents as columns. ``first``: the line of the first."""
+    width, place = len(COLUMNS), edition.manifest
     try:
         return pl.DataFrame([pl.Series(name, held[at::width], dtype=COLUMNS[name]) for at, name in enumerate(COLUMNS)])
     except (TypeError, OverflowError):
         rows = (held[at : at + width] for at in range(0, len(held), width))
-        faults = [fault for number, row in enumerate(rows, 2) for fault in _types(row, f"{edition.manifest}:{number}")]
+        faults = [fault for number, row in enumerate(rows, first) for fault in _types(row, f"{place}:{number}")]
         raise FaultsError(faults[:_MAX_FAULTS]) from None
 
 

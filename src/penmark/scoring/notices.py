@@ -30,13 +30,19 @@ FEW_DIGITS = (5, 4)
 CLEAR = 1e-9
 """Floats tell two numbers apart that differ by more than this part of them; what is closer is compared exactly."""
 
+_MISSED = ("state", "score", "label", "reason", "uncalled")
+AFTER = (
+    "the edition is retrospective: its rules were written after the answers existed, so whoever wrote them could have known"
+    " the results; this holds for every number of every table, also of those that have no column for it"
+)
+
 _EXACT = Context(prec=50, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _NUMBER = r"^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 
 
 class Notice(NamedTuple):
     """One thing to know. ``arm``: None where it is about all of them. ``message`` reads on from the detector's name, and
-    begins with the version where that is not the detector's first."""
+    begins with the version where that is not the detector's first; ``detector`` is empty where it is about the edition."""
 
     rule: str
     detector: str
@@ -46,7 +52,8 @@ class Notice(NamedTuple):
 
 def warnings(scored: Scored) -> list[Notice]:
     """All there is to be warned of, by rule."""
-    found = list(_not_run(scored))
+    found = [Notice("retrospective", "", None, AFTER)] if scored.timing == "retrospective" else []
+    found += _not_run(scored)
     for version in scored.versions:
         named = "" if version.first else f"(version {version.version or 'not reported'}) "
         found += (notice._replace(message=named + notice.message) for notice in _of_one(scored, version))
@@ -71,6 +78,7 @@ def _not_run(scored: Scored) -> Iterator[Notice]:
 
 
 def _of_one(scored: Scored, version: Version) -> Iterator[Notice]:
+    yield from _missed(scored, version)
     rows = scored.documents.select("arm", "truth").hstack(version.pairs.select("state", "reason", "score"))
     arms = [arm.name for arm in scored.protocol.arms]
     name = version.detector.name
@@ -88,6 +96,26 @@ def _of_one(scored: Scored, version: Version) -> Iterator[Notice]:
         yield from _inverted(version, given)
     yield from _ties(version, given, arms)
     yield from _digits(version, given, arms)
+
+
+def _missed(scored: Scored, version: Version) -> Iterator[Notice]:
+    """Answers of which the card makes nothing, by kind; then verdicts that it does not know beside numbers. Of what a vendor
+    wrote only numbers are quoted: a page has no words of its choice."""
+    card, rows = version.card, scored.documents.select("id").hstack(version.pairs.select(_MISSED))
+    reason = pl.col("reason").str.splitn(": ", 2)
+    uncalled = rows.filter("uncalled").select("id", kind=reason.struct[0], shown=reason.struct[1])
+    kinds = uncalled.group_by("kind", maintain_order=True).agg(pl.len().alias("count"), pl.first("id", "shown"))
+    for kind, count, document, shown in kinds.iter_rows():
+        message = cards.told(card, kind, count, document, shown if kind == cards.OUTSIDE else None)
+        yield Notice("no call", version.detector.name, None, message)
+    known = cards.classes(card)
+    if version.rule.kind == "boundary" and known:
+        called = rows.filter(pl.col("state") == "answered", pl.col("score").is_not_null())
+        strange = [label for label in called["label"].drop_nulls().unique() if cards.fold(label) not in known]
+        if strange:
+            beside = called.filter(pl.col("label").is_in(strange))
+            message = cards.told(card, cards.BESIDE, beside.height, beside["id"].item(0), None)
+            yield Notice("unknown verdict", version.detector.name, None, message)
 
 
 def _inverted(version: Version, given: pl.DataFrame) -> Iterator[Notice]:

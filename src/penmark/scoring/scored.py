@@ -20,11 +20,17 @@ from pydantic import ValidationError
 from penmark import canon, cards, journal, protocol, seals, study
 from penmark.errors import Fault, FaultsError, PenmarkError, UsageError, did_you_mean
 from penmark.journal import Journal
+from penmark.reading import OTHER_TEXT
 from penmark.records import Card, Detector, Head, Protocol, Rule
 from penmark.scoring import documents
 from penmark.scoring.lines import Lines, faults
 from penmark.scoring.states import Version, moment, versions
 from penmark.study import Edition
+
+ANSWER = (
+    (pl.col("state") == "answered") | pl.col("displayed").is_not_null() | (pl.col("reason") == OTHER_TEXT)
+).fill_null(False)
+"""The readings that have an answer, as ``reading.is_answer`` says of one."""
 
 
 @dataclass(frozen=True)
@@ -173,8 +179,8 @@ def _other_card(edition: Edition, name: str, given: list[Journal]) -> list[Fault
 
 
 def _any_before(readings: pl.DataFrame, sealed_at: str) -> bool:
-    """Whether an answered reading is older than the promise, or undated."""
-    times = readings.filter(pl.col("state") == "answered").get_column("got_at")
+    """Whether an answer is older than the promise, or undated."""
+    times = readings.filter(ANSWER).get_column("got_at")
     second = times.str.slice(0, 19)
     if times.null_count() > 0 or (second < sealed_at[:19]).any():
         return True

@@ -20,7 +20,7 @@ NO_RESULT = ("declined", "failed", "in_doubt")
 _SAID = ("displayed", "score", "label", "got_at", "sent_at", "origin", "read_by", "evidence_sha256")
 _PAIRS = (
     *("state", "displayed", "score", "label", "call", "call_lenient", "uncertain", "reason", "scanned_at"),
-    *("sent_at", "origin", "attempts", "read_by", "evidence_sha256"),
+    *("sent_at", "origin", "attempts", "read_by", "evidence_sha256", "uncalled"),
 )
 
 
@@ -29,8 +29,9 @@ class Version:
     """One version of one detector over all documents.
 
     ``pairs`` has one row a document, in manifest order: the columns of readings.csv from ``state`` to
-    ``evidence_sha256`` but for ``boundary`` and ``operator``, which are ``rule``; and ``uncertain``. ``first``: the
-    version that pairs without an answer belong to. ``first_scanned_at``, ``last_scanned_at``: over answered readings.
+    ``evidence_sha256`` but for ``boundary`` and ``operator``, which are ``rule``; and ``uncertain``, and ``uncalled``: an
+    answer without a call. ``first``: the version that pairs without an answer belong to. ``first_scanned_at``,
+    ``last_scanned_at``: over answered readings.
     """
 
     detector: Detector
@@ -84,6 +85,7 @@ def _judged(readings: pl.DataFrame, card: Card, rule: Rule) -> pl.DataFrame:
         state=pl.when(answered & why_not.is_not_null()).then(pl.lit("declined")).otherwise(pl.col("state")),
         reason=pl.when(answered).then(pl.coalesce(why_not, "reason")).otherwise(pl.col("reason")),
         was_answered=answered,
+        uncalled=answered & why_not.is_not_null(),
     )
 
 
@@ -129,6 +131,7 @@ def _pairs(lines: Lines, own: pl.DataFrame, number: int) -> pl.DataFrame:
             state=pl.coalesce("state", "state_silent", pl.lit("not_run")).cast(pl.Enum(STATES)),
             reason=pl.when(known).then("reason").otherwise(pl.coalesce("reason_silent", pl.lit("not asked"))),
             uncertain=pl.col("uncertain").fill_null(False),
+            uncalled=pl.col("uncalled").fill_null(False),
             attempts=pl.when("counts").then("attempts").fill_null(0),
             scanned_at=pl.col("got_at"),
         )

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
-from penmark import study
+from penmark import provenance, study
 from penmark.errors import PenmarkError, did_you_mean
 from penmark.screening.findings import PERSON, Decision, Findings, Where
 
-SENTENCES = "sentences-unclear"
+SENTENCES = provenance.SENTENCES
 COLUMNS = ("document", "decision", "by", "at", "why")
 _REMEDY = f"Write {','.join(COLUMNS)} (and rule), one decision a line."
 

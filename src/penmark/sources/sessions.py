@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
-from penmark import canon, signing
+from penmark import canon, signing, spelling
 from penmark.errors import Fault, FaultsError, PenmarkError, UsageError
 from penmark.plugins import Draft
 from penmark.records import Consent, Date, Digest, DocumentId, Record, Time
@@ -186,6 +186,10 @@ def _faults(place: str, error: ValidationError, value: object) -> list[Fault]:
     name = value.get("id") if isinstance(value, dict) else None
     told = f" (session {name})" if isinstance(name, str) else ""
     return [
-        Fault(place, f"{'.'.join(map(str, each['loc'])) or 'the line'}: {each['msg']}{told}", _AGAIN)
+        Fault(
+            place,
+            f"{'.'.join(map(str, each['loc'])) or 'the line'}: {spelling.missed(each) or each['msg']}{told}",
+            _AGAIN,
+        )
         for each in error.errors(include_url=False, include_input=False)
     ]

@@ -149,6 +149,7 @@ TABLE1 = (
 )
 TABLE2 = "detector,version,timing,group,measure,documents,n,k,uncertain,no_result,not_scannable,not_run,rate,low,high"
 UNITS = "detector,version,arm,unit,documents,n,k,units,deff,n_effective,low,high,reason"
+KEYS = ("id", "detector", "version", "document", "group", "arm", "slice_by", "slice", "flagged_by")
 AGREEMENT = "arm,detectors,documents,answered_by_all,flagged_by,count,timing"
 
 
@@ -177,6 +178,8 @@ class Report:
         self.found.append(record | {"got": plain(got), "expected": plain(expected), "remedy": plain(remedy, most=400)})
 
     def fault(self, number: int, place: str, got: object, expected: object) -> None:
+        if isinstance(got, str) and isinstance(expected, str) and got != expected and plain(got) == plain(expected):
+            got, expected = around(got, expected)
         self.faults[number] += 1
         if self.faults[number] <= SHOWN:
             self.add(number, "failed", place, got, expected, REMEDIES[number - 1])
@@ -218,6 +221,13 @@ def plain(value: object, most: int = 200) -> str:
     return shown if len(text) <= most else shown + "…"
 
 
+def around(got: str, expected: str) -> tuple[str, str]:
+    """Two long texts from shortly before the first character that differs."""
+    at = next(at for at, pair in enumerate(itertools.zip_longest(got, expected)) if pair[0] != pair[1])
+    start = max(0, at - 60)
+    return ("…" if start else "") + got[start:], ("…" if start else "") + expected[start:]
+
+
 # ---- bytes -----------------------------------------------------------------------------------------------------------
 
 
@@ -232,13 +242,17 @@ class Bundle:
         while folders:
             folder = folders.pop()
             with report.guard(1, folder or "."), os.scandir(root / folder) as entries:
+                empty = True
                 for entry in entries:
+                    empty = False
                     if folder == "" and entry.is_dir(follow_symlinks=False):
                         folders.append(entry.name + "/")
                         if entry.name not in FOLDERS:
                             report.fault(1, folders[-1], "a folder that the format does not know", "no other folders")
                     else:
                         self.look_at(folder + entry.name, entry)
+                if empty and folder:
+                    report.fault(1, folder, "a folder in which nothing stands", "a file in it, or no such folder")
 
     def look_at(self, path: str, entry: os.DirEntry[str]) -> None:
         if not entry.is_file(follow_symlinks=False):
@@ -652,7 +666,7 @@ class Judge:
     def extract(self, body: bytes, typed: bool = False) -> dict[str, str | None]:
         """displayed, score, label, version and text of a raw answer, or of what was typed; nothing from what is no JSON."""
         names = ("displayed", "score", "label", "version", "text")
-        pointers = {"displayed": "/displayed", "version": "/version"} if typed else self.pointers
+        pointers = {name: f"/{name}" for name in ("displayed", "version", "text")} if typed else self.pointers
         try:
             answer = ANSWERS.decode(body.decode())
             found = {name: pointed(answer, pointers.get(name)) for name in names}
@@ -665,7 +679,10 @@ class Judge:
         if depth(answer, body) > DEPTH:
             found = dict.fromkeys(names)
         found["displayed"] = next((found[name] for name in names[:3] if found[name] is not None), None)
-        return found | self.from_display(found["displayed"]) if typed else found
+        if typed:
+            shown = found["displayed"] is not None and (found["text"] or "").strip() != ""
+            found |= self.from_display(found["displayed"]) | {"text": found["text"] if shown else None}
+        return found
 
     def from_display(self, displayed: str | None) -> dict[str, str | None]:
         """score and label of what somebody copied from a screen."""
@@ -1576,6 +1593,7 @@ class Scan:
             self.elsewhere += not scanned
             self.change(entry)
             self.versions[version] = ""  # known when all are read
+        if state == "answered" or entry["displayed"] is not None or entry["reason"] == "other text scanned":
             promise, got_at = self.study.seals.get("promise"), entry["got_at"]
             late = got_at is None or (promise is not None and moment(got_at) < moment(promise["sealed_at"]))
             stamped = self.study.stamped.get("promise")
@@ -1669,7 +1687,7 @@ class Scan:
             self.report.fault(5, place, f"{state}, the answer echoes {got}", "declined where the echo differs")
         if state != "answered" and not other and found["displayed"] is not None:
             self.report.fault(5, place, f"{state}, but the evidence shows an answer", "a shown answer is final")
-        if entry["origin"] == "typed" and not other and found["displayed"] is not None:
+        if entry["origin"] == "typed" and found["displayed"] is not None:
             with self.report.guard(5, place):
                 self.typed(entry, doc, body, place)
 
@@ -1683,8 +1701,8 @@ class Scan:
             "".join(held.values()).encode()  # no unpaired surrogates
             return {name: cell if cell.strip() else "" for name, cell in held.items()}
 
-        told = cells("", "document", "number", "date", "read_by", "operator", "displayed", "version")
-        columns = ("displayed", "version", "date", "operator", "document", "number")
+        told = cells("", "document", "number", "date", "read_by", "operator", "displayed", "version", "text")
+        columns = ("displayed", "version", "date", "operator", "document", "number", "text")
         rows = [row for at in range(3) if any((row := cells(f"/readings/{at}", *columns)).values())]
         screens = self.judge.of_screens
         wanted = {
@@ -1710,6 +1728,8 @@ class Scan:
             self.report.fault(5, f"{place} readings", f"of {rows[0]['date']}", f"of {told['date']}")
         if all(row["operator"] for row in rows) and told["read_by"] != readers:
             self.report.fault(5, f"{place} readings", f"typed by {readers}", f"typed by {told['read_by']}")
+        if (scanned := next((row["text"] for row in rows if row["text"]), told["text"])) != told["text"]:
+            self.report.fault(5, f"{place} readings", f"of the text {scanned[:60]!r}", f"of {told['text'][:60]!r}")
         counts = counting(rows, cells("/settled", "displayed", "version", "by", "why"))
         self.report.expect(5, f"{place} what counts", (told["displayed"], told["version"]), counts)
 
@@ -1782,8 +1802,12 @@ class Table:
         one, other = (next(csv.reader([line]), []) for line in (got, expected))
         at = [at for at, pair in enumerate(itertools.zip_longest(one, other)) if pair[0] != pair[1]]
         if len(one) == len(other) == len(self.columns) and at:
-            column = self.columns[at[0]]
-            self.report.fault(7, f"{self.path}:{self.number} {column}", one[at[0]], other[at[0]])
+            row = dict(zip(self.columns, other, strict=True))
+            about = ", ".join(row[key] for key in KEYS if row.get(key))
+            place = f"{self.path}:{self.number} {self.columns[at[0]]}"
+            self.report.fault(
+                7, f"{place} ({about})", *(each or "an empty cell" for each in (one[at[0]], other[at[0]]))
+            )
         else:
             self.report.fault(7, f"{self.path}:{self.number}", got, expected)
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from penmark import spelling
 from penmark.errors import Fault, FaultsError
 
 RESTORE = "What penmark wrote is not edited by hand: restore the file from where it came."
@@ -62,6 +63,6 @@ def validated(place: str, errors: Iterable[Any], remedy: str = RESTORE) -> Fault
         where = ".".join(str(part) for part in error["loc"])
         given = error.get("input")
         shown = f" (given: {given!r})" if isinstance(given, str | int) and error["type"] != "missing" else ""
-        fact = error["msg"].removeprefix("Value error, ")
+        fact = spelling.missed(error) or error["msg"].removeprefix("Value error, ")
         faults.append(Fault(f"{place}: {where}" if where else place, f"{fact}{shown}", remedy))
     return FaultsError(faults)

@@ -1,6 +1,6 @@
 """Where things are: the folders and files of a study and of its editions.
 
-*Reads* names only. *Writes* nothing. *Never* knows what is in a file.
+*Reads* names, and whether study.yaml says that a folder is a study. *Writes* nothing. *Never* knows what is in other files.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penmark.errors import UsageError
+from penmark.study import marking
 
 EXTRACT = "SAME-AS-BUNDLE.sha256"
 """The list in an extract about one detector: its files that are byte for byte those of the bundle."""
@@ -207,7 +208,16 @@ def refuse_extract(folder: Path) -> None:
 
 
 def find(folder: Path) -> Study:
-    """The study in ``folder``, or in the nearest folder above it. Raises UsageError where there is none."""
+    """The study in ``folder``, or in the nearest folder above it.
+
+    Raises UsageError where there is none, PenmarkError where its ``study.yaml`` is not one.
+    """
+    study = _found(folder)
+    marking.check(study.marker)
+    return study
+
+
+def _found(folder: Path) -> Study:
     study = Study(folder)
     if not folder.is_dir():
         raise UsageError("there is no such folder", place=str(folder), remedy="Look at the name after -C.")

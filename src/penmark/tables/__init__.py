@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 from penmark.scoring import Scored, score
 from penmark.study import Edition
 from penmark.tables import agreement, documents, rates, readings, settings, table1, table2, units, warnings
 from penmark.tables.tally import tally
 
+T = TypeVar("T")
 WORKERS = 2
 """Tables that are made at a time; the work is polars', which leaves Python to others."""
 
@@ -31,6 +33,11 @@ def make(
 
 def of(scored: Scored, departures: bytes | None = None) -> dict[str, bytes]:
     """As ``make``, of what is scored already."""
+    return each(scored, departures, lambda path, data: data)
+
+
+def each(scored: Scored, departures: bytes | None, see: Callable[[str, bytes], T]) -> dict[str, T]:
+    """What ``see`` makes of each table, by its path; the tables themselves are let go."""
     counted = tally(scored)
     makers: dict[str, Callable[[], bytes | None]] = {
         "agreement": lambda: agreement.table(scored),
@@ -45,7 +52,10 @@ def of(scored: Scored, departures: bytes | None = None) -> dict[str, bytes]:
         "units": lambda: units.table(scored),
         "warnings": lambda: warnings.table(scored),
     }
+
+    def made(name: str) -> dict[str, T]:
+        path, data = f"tables/{name}.csv", makers[name]()
+        return {} if data is None else {path: see(path, data)}
+
     with ThreadPoolExecutor(WORKERS) as workers:
-        making = {name: workers.submit(make) for name, make in makers.items()}
-    made = {name: each.result() for name, each in making.items()}
-    return {f"tables/{name}.csv": data for name, data in made.items() if data is not None}
+        return {path: seen for one in workers.map(made, makers) for path, seen in one.items()}

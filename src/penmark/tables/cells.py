@@ -6,32 +6,41 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 
 import polars as pl
 
 _RUNS = r"^[=+\-@\t\r\n]"
 _NUMBER = r"^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 _QUOTED = r'[,"\r\n]'
+_PART = 2**16
+"""Rows that are written at a time: their lines stand in memory twice."""
 
 
 def csv(frame: pl.DataFrame, *, safe: Collection[str] = ()) -> bytes:
     """``frame`` as CSV with its header; null is an empty cell. ``safe``: text columns that are known to hold nothing
     which a spreadsheet runs or CSV quotes (digests, times, fixed words)."""
-    return (",".join(frame.columns) + "\n").encode() + rows(frame, safe=safe)
+    return joined(frame.columns, [frame], safe=safe)
 
 
-def rows(frame: pl.DataFrame, *, safe: Collection[str] = ()) -> bytes:
-    """The rows of ``csv``."""
+def joined(header: Sequence[str], frames: Iterable[pl.DataFrame], *, safe: Collection[str] = ()) -> bytes:
+    """The rows of ``frames``, which have the columns ``header``, one after the other as one CSV."""
+    out = io.BytesIO()
+    out.write((",".join(header) + "\n").encode())
+    for frame in frames:
+        for part in frame.iter_slices(_PART):
+            _write(part, out, safe)
+    return out.getvalue()
+
+
+def _write(frame: pl.DataFrame, out: io.BytesIO, safe: Collection[str]) -> None:
     if frame.is_empty():
-        return b""
+        return
     cells = [_cell(frame, name, name in safe) for name in frame.columns]
     if len(cells) == 1:
         cells = [pl.when(cells[0] == "").then(pl.lit('""')).otherwise(cells[0])]
     lines = frame.select(pl.concat_str(cells, separator=","))
-    out = io.BytesIO()
     lines.write_csv(out, include_header=False, quote_style="never", line_terminator="\n")
-    return out.getvalue()
 
 
 def _cell(frame: pl.DataFrame, name: str, safe: bool) -> pl.Expr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from penmark.scoring import Scored, Version
-from penmark.tables.cells import rows
+from penmark.tables.cells import joined
 
 HEADER = (
     *("detector", "version", "version_state", "document", "arm", "state", "displayed", "score", "label", "call"),
@@ -18,8 +18,7 @@ _SAFE |= {"origin", "evidence_sha256", "timing"}
 
 def table(scored: Scored) -> bytes:
     """The CSV, by version, then manifest order."""
-    parts = [rows(_frame(scored, version), safe=_SAFE) for version in scored.versions]
-    return b"".join([(",".join(HEADER) + "\n").encode(), *parts])
+    return joined(HEADER, (_frame(scored, version) for version in scored.versions), safe=_SAFE)
 
 
 def _frame(scored: Scored, version: Version) -> pl.DataFrame:

@@ -14,6 +14,7 @@ from penmark import SOFTWARE, display, protocol, seals, study, tokens, verify
 from penmark.errors import UsageError, installing
 from penmark.records import Check
 from penmark.telling import describe
+from penmark.verify import differing
 from penmark.verify.found import Found
 from penmark.verify.pages import LARGEST
 
@@ -21,8 +22,6 @@ PAGE = "report/index.html"
 WORDS = ("README.md", "CHANGES.md", "LICENSE", "CITATION.cff", "datapackage.json", "croissant.json")
 MAYBE = ("tables/units.csv", "tables/warnings.csv")
 """Tables that a page has where they are there; all others it must have, and reads itself."""
-_BEFORE = 60
-"""So many characters of a line are shown before the first that differs."""
 _REMEDY = (
     "It follows from the other files alone: make it again with `penmark report` and `penmark publish` of the release that sealed "
     "the evidence, and do not edit it."
@@ -102,16 +101,5 @@ def _same(path: str, got: bytes, expected: bytes, eight: Found) -> bool:
     """Whether both are the same; a failure with the first line that differs, from near the first character that does."""
     if got == expected:
         return True
-    was, now = (each.decode("utf-8", "replace").split("\n") for each in (got, expected))
-    number = next(
-        (n for n, pair in enumerate(zip(was, now, strict=False)) if pair[0] != pair[1]), min(len(was), len(now))
-    )
-    theirs, ours = (lines[number] if number < len(lines) else "" for lines in (was, now))
-    at = next((n for n, pair in enumerate(zip(theirs, ours, strict=False)) if pair[0] != pair[1]), 0)
-    start = max(0, at - _BEFORE)
-    cut = "…" if start else ""
-    shown = [
-        f"{cut}{line[start:]}" if number < len(lines) else "the end" for line, lines in ((theirs, was), (ours, now))
-    ]
-    eight.failed(f"{path}:{number + 1}", shown[0] or "an empty line", shown[1] or "an empty line", _REMEDY)
+    eight.failed(*differing.first(path, got, expected), _REMEDY)
     return False

@@ -89,10 +89,8 @@ def _readme(promised: Protocol, out: Path, withheld: int, withdrawn: int) -> str
 
 def _openssl(token: Path) -> str:
     """The line that checks a token without penmark, also when the signer's certificate has expired."""
-    parts = token.stem.split("-")
-    sealed = f"{'-'.join(parts[: 2 if parts[0] == 'heads' else 1])}.json"
-    at = tokens.check(study.read(token), study.read(token.with_name(sealed)), tokens.Trust()).at
-    return tokens.openssl_line(f"seals/{sealed}", f"seals/{token.name}", at=at)
+    at = tokens.stamped(lambda name: study.read(token.with_name(name)), token.name)
+    return tokens.openssl_line(f"seals/{tokens.sealed_by(token.name)}", f"seals/{token.name}", at=at)
 
 
 def _list(items: tuple[str, ...]) -> str:

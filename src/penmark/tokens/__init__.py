@@ -14,11 +14,11 @@ from __future__ import annotations
 import hashlib
 import shlex
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 
 from cryptography import x509
@@ -113,8 +113,35 @@ def openssl_line(data: str, token: str, *, roots: str = "ROOTS.pem", at: str | N
     """
     words = ["openssl", "ts", "-verify", "-data", data, "-in", token, "-CAfile", roots]
     if at is not None:
-        words += ["-attime", str(int(moment(at).timestamp()))]
+        words += ["-attime", attime(at)]
     return shlex.join(words)
+
+
+def attime(at: str) -> str:
+    """A time (RFC 3339) as openssl takes it: seconds since 1970."""
+    return str(int(moment(at).timestamp()))
+
+
+def sealed_by(token: str) -> str:
+    """The name of the file that a token beside it is over: ``promise.json`` of ``promise-NAME.tsr``."""
+    parts = token.removesuffix(".tsr").split("-")
+    return f"{'-'.join(parts[: 2 if parts[0] == 'heads' else 1])}.json"
+
+
+def stamped(read: Callable[[str], bytes], path: str) -> str | None:
+    """The time (RFC 3339) of the token in the file ``path``, whoever signed it; None where it is none over the file that
+    it names. ``read`` gives the bytes of a file by its path; raises what that raises."""
+    return check(read(path), read(str(PurePosixPath(path).with_name(sealed_by(PurePosixPath(path).name)))), Trust()).at
+
+
+def attimes(read: Callable[[str], bytes]) -> Callable[[str], str | None]:
+    """As ``stamped``, for pages: by path, and as openssl takes it."""
+
+    def found(path: str) -> str | None:
+        at = stamped(read, path)
+        return None if at is None else attime(at)
+
+    return found
 
 
 def moment(at: str) -> datetime:

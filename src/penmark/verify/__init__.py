@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TypeVar
 
@@ -68,17 +68,24 @@ def _checks(edition: study.Edition, trust: tokens.Trust, names: list[str], found
         if promised is not None:
             _promised(edition, promised, sealed, reading, trust, found)
         else:
-            _run(five, lambda: journals.readable(reading.result(), five))
+            _run(five, lambda: journals.readable(_when_done(reading), five))
             for each in found[3:5]:
                 each.not_checked("the bundle", "there is no protocol to hold it against: see check 3", _DAMAGED)
         _run(eight, lambda: changes.changes(edition, eight))
         _run(eight, lambda: changes.readme(edition.root, eight))
         _run(eight, lambda: unsealed.replied(edition, sealed.seals.get("promise"), eight))
         _run(eight, lambda: pages.pages(edition.root, eight))
-        summed.result()
+        _when_done(summed)
         _scored(edition, computing, found)
-    finally:  # whoever stops it does not wait for what has not begun
-        beside.shutdown(cancel_futures=True)
+    finally:  # whoever stops it does not wait for the rest
+        beside.shutdown(wait=False, cancel_futures=True)
+
+
+def _when_done(future: Future[T]) -> T:
+    """Its result. Awaited in small steps: a wait without end is not ended by Ctrl-C, once polars has run."""
+    while not wait([future], timeout=0.2).done:
+        pass
+    return future.result()
 
 
 def _promised(
@@ -93,10 +100,11 @@ def _promised(
     three, four, five = found[2:5]
     known = corpus.Corpus()
     _run(three, lambda: promise.promise(edition, promised, sealed.seals.get("promise"), trust, three))
-    claimed = claims.Claims(edition, promised, sealed.seals.get("corpus"), known, four)
-    _run(four, lambda: corpus.corpus(edition, promised, known, claimed.see, four))
+    claimed = _run(four, lambda: claims.Claims(edition, promised, sealed.seals.get("corpus"), known, four))
+    see = claimed.see if claimed is not None else lambda document: None
+    _run(four, lambda: corpus.corpus(edition, promised, known, see, four))
     _run(four, lambda: unsealed.withdrawn(known, sealed.seals.get("corpus"), four))
-    read: tuple[Journal, ...] = _run(five, lambda: journals.readable(reading.result(), five)) or ()
+    read: tuple[Journal, ...] = _run(five, lambda: journals.readable(_when_done(reading), five)) or ()
     _run(four, lambda: corpus.order(read, known, four))
     _run(five, lambda: journals.journals(edition, promised, sealed, read, known, five))
 
@@ -119,7 +127,7 @@ def _computed(
     edition: study.Edition, computing: Future[computed.Computed], found: list[Found]
 ) -> computed.Computed | None:
     try:
-        return computing.result()
+        return _when_done(computing)
     except PenmarkError as error:
         for fault in error.faults:
             inside = (fault.place or "").removeprefix(f"{edition.root}/")

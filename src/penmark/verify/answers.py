@@ -74,10 +74,10 @@ def answers(
             if digest != row.evidence_sha256:
                 found.failed(f"{file} for {where}", digest, row.evidence_sha256 or "", _CHANGED)
                 continue
-            text = published.text(row.position) if card.answer.text is not None else None
+            text = published.text(row.position) if _echoes(row, card, body) else None
             judged = _judged(row, card, body, text)
             _answer(where, row, judged, text, found)
-            if row.origin == "typed" and judged.state == "answered":
+            if row.origin == "typed" and judged.found.displayed is not None:
                 hands.hold(where, typed.Said(row.document, row.read_by, row.got_at), card, body)
             if row.state == "answered" and row.attested:
                 found.equal(f"{where} (reason)", row.reason, None, _NO_REMARK)
@@ -141,11 +141,26 @@ def _in_step(place: str, rows: pl.DataFrame, kept: _Kept, found: Found) -> Itera
 def _judged(row: _Row, card: Card, body: bytes, text: str | None) -> reading.Judged:
     """What the raw answer comes to, as the sealed card reads it. Where the text is not here to compare with, an answer is
     about the text that it says."""
-    if row.origin == "typed" and cards.by_display(card):
-        return reading.judge_typed(card, body)
+    if _screen(row, card):
+        return reading.judge_typed(card, body, text)
     if text is None:
         text = "" if card.answer.text is None else _echoed(card, body)
     return reading.judge(card, body, text)
+
+
+def _screen(row: _Row, card: Card) -> bool:
+    """Whether the raw answer is what people typed from a screen."""
+    return row.origin == "typed" and cards.by_display(card)
+
+
+def _echoes(row: _Row, card: Card, body: bytes) -> bool:
+    """Whether the raw answer may say of which text it is."""
+    if not _screen(row, card):
+        return card.answer.text is not None
+    try:
+        return cards.typed(card, body).text is not None
+    except PenmarkError:
+        return False
 
 
 def _answer(where: str, row: _Row, judged: reading.Judged, text: str | None, found: Found) -> None:
@@ -175,9 +190,7 @@ def _remark(where: str, row: _Row, card: Card, body: bytes, text: str | None, fo
     """An answered reading has the remark that its raw answer calls for. ``text``: None where it is not here."""
     if text is None or row.state != "answered":
         return
-    judged = reading.judge(card, body, text)
-    if row.origin == "typed" and cards.by_display(card):
-        judged = reading.judge_typed(card, body)
+    judged = reading.judge_typed(card, body, text) if _screen(row, card) else reading.judge(card, body, text)
     if judged.state == "answered":
         said = reading.remarked(judged, card, body, text).reason
         found.equal(f"{where} (reason)", row.reason, said, "The remark is not what the answer shows.")

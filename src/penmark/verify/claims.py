@@ -31,8 +31,8 @@ class Claims:
     ) -> None:
         self._known, self._found = known, found
         # A date is of some time zone: the day after the seal is still the day of the seal somewhere.
-        last = None if frozen is None else tokens.moment(frozen.sealed_at).date() + timedelta(days=1)
-        self._last = None if last is None else last.isoformat()
+        day = date.max if frozen is None else tokens.moment(frozen.sealed_at).date()
+        self._last = None if day == date.max else (day + timedelta(days=1)).isoformat()
         self._cards = dict(_cards(edition, promised))
         self._limited: dict[str, tuple[Card, list[str]]] = {}  # detectors with the same limits leave out the same texts
         for name, card in self._cards.items():

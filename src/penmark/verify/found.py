@@ -10,6 +10,7 @@ from pathlib import Path
 
 from penmark.errors import PenmarkError
 from penmark.records import Check
+from penmark.verify.differing import around
 
 LISTED = 50
 """Faults listed per check; the rest are counted."""
@@ -28,6 +29,8 @@ class Found:
 
     def failed(self, subject: str, got: str, expected: str, remedy: str) -> None:
         """Something is not as it must be: where, what is so, what would be right, what to do."""
+        if got != expected and plain(got) == plain(expected):
+            got, expected = around(got, expected)
         if self._faults >= LISTED or self._add("failed", subject, got, expected, remedy):
             self._faults += 1
 

@@ -12,6 +12,7 @@ import polars as pl
 from penmark import journal, tokens
 from penmark.errors import PenmarkError
 from penmark.records import Protocol, Seal
+from penmark.scoring.scored import ANSWER
 from penmark.verify import stamps
 from penmark.verify.found import Found
 from penmark.verify.seals import Sealed
@@ -32,7 +33,7 @@ def hours(place: str, one: journal.Journal, promised: Protocol, sealed: Sealed, 
                 _inside(place, span, promised, sealed.seals, found)
         if (span := _span(place, one.sent["at"])) is not None:
             _seen_before(place, span[0], sealed, found)
-        _promised_before(place, readings.filter(readings["state"] == "answered")["got_at"].drop_nulls(), sealed, found)
+        _promised_before(place, readings.filter(ANSWER)["got_at"].drop_nulls(), sealed, found)
         _after(place, scanned, "got_at", "sent_at", stamps.CLOCK, found)
         _after(place, scanned, "at", "got_at", stamps.CLOCK, found)
         _after(place, readings.filter(readings["origin"] != "scan"), "at", "got_at", DAY, found)

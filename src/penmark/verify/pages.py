@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
-from penmark import canon, display, study
+from penmark import canon, display, study, tokens
 from penmark.errors import PenmarkError
 from penmark.verify import sheets
 from penmark.verify.found import LISTED, Found
@@ -24,7 +24,7 @@ from penmark.verify.wording import NEVER, wording
 LARGEST = 64 * 2**20
 """No page is larger (bytes)."""
 CITABLE = re.compile(
-    r"(protocol\.json|screening\.csv|deviations\.jsonl|(detectors|seals|amendments)/[^/]+\.json|tables/[a-z0-9_]+\.csv|"
+    r"(protocol\.json|screening\.csv|deviations\.jsonl|(detectors|seals|amendments)/[^/]+\.json|seals/[^/]+\.tsr|tables/[a-z0-9_]+\.csv|"
     r"replies/[^/]+\.md)\Z"
 )
 """The files that a page may cite."""
@@ -50,7 +50,11 @@ def pages(root: Path, found: Found) -> None:
     if not folder.is_dir():
         found.not_applicable("report", "this bundle has no page")
         return
-    sources = display.Sources(lambda path: _read(root, path))
+
+    def read(path: str) -> bytes:
+        return _read(root, path)
+
+    sources = display.Sources(read, tokens.attimes(read))
     names = sorted(p.name for p in folder.iterdir())
     if "index.html" not in names:
         found.failed("report/index.html", "is missing", "a page", _MADE)
@@ -122,10 +126,12 @@ class _Page:
         try:
             expected = self._text(kinds[0], reference, how, element)
         except PenmarkError as error:
-            self.fail(element.line, f"{kinds[0]}={reference!r}: {error.faults[0].fact}", "a place in this bundle")
+            self.fail(
+                element.line, f"cites {display.line(reference)}: {error.faults[0].fact}", "a place in this bundle"
+            )
             return
         if shown != expected:
-            self.fail(element.line, shown, f"{expected} ({reference})")
+            self.fail(element.line, shown, f"{expected} ({display.line(reference)})")
 
     def _text(self, kind: str, reference: str, how: str, element: Element) -> str:
         if kind == "data-fixed":
@@ -226,7 +232,9 @@ class _Page:
             self.fail(element.line, f"<{element.name} {a}>: {error}", "a mark that names its cells")
             return
         if a != expected or not fits:
-            moved = {name: a.get(name) for name in a.keys() | expected.keys() if a.get(name) != expected.get(name)}
+            moved = {
+                name: a.get(name) for name in sorted(a.keys() | expected.keys()) if a.get(name) != expected.get(name)
+            }
             right = {name: expected.get(name) for name in moved}
             self.fail(
                 element.line, f"<{element.name}> with {moved}", f"{right} ({a.get('data-cell') or a.get('data-from')})"
@@ -265,7 +273,7 @@ class _Page:
                 shown |= {f"{k} {v}" for k, v in element.attributes.items() if k in _SHOWN}
         for wanted in _required(self.sources, self.root):
             if wanted not in shown:
-                self.fail(1, f"leaves out {wanted.partition(' ')[2]}", "a page that shows it, unfolded")
+                self.fail(1, f"leaves out {display.line(wanted.partition(' ')[2])}", "a page that shows it, unfolded")
 
 
 def _required(sources: display.Sources, root: Path) -> Iterator[str]:

@@ -49,7 +49,9 @@ def _one_row(element: Element, captions: Captions, sources: Sources, fault: Faul
         numbers = sorted({row for p, row, _ in cited if p == path})
         if len(numbers) > 1:
             fault(
-                element.line, f"mixes the rows {', '.join(map(str, numbers))} of {path}", "one row of a file in a row"
+                element.line,
+                f"mixes the lines {', '.join(str(n + 1) for n in numbers)} of {path}",
+                "one row of a file in a row",
             )
         elif path in NAMES and element.name != "li":
             _named(element, path, numbers[0], cited, captions, sources, fault)
@@ -65,7 +67,7 @@ def _named(
     for column in NAMES[path]:
         value = sources.cell(f"{path}:{row}:{column}")
         if value != "" and (path, row, column) not in cited and (path, column, value) not in above:
-            fault(element.line, f"cites {path}:{row} and not its {column}", f"a row that says {column} {value}")
+            fault(element.line, f"cites {path}:{row + 1} and not its {column}", f"a row that says {column} {value}")
 
 
 def _above(table: Element, sources: Sources) -> set[tuple[str, str, str]]:
@@ -83,7 +85,7 @@ def _in_order(element: Element, fault: Fault) -> None:
             if after < before:
                 fault(
                     element.line,
-                    f"row {after} of {path} stands after row {before}",
+                    f"line {after + 1} of {path} stands after line {before + 1}",
                     "the order of the file, never a rank",
                 )
 

@@ -23,6 +23,8 @@ MOST = 8
 """Shapes of the answers of one detector that are looked for; the others are read one by one."""
 LONGEST = 4096
 """Bytes of an answer whose shape is worth a pattern."""
+PLACES = 16
+"""Places of which a pattern catches what stands there: memory grows with their number times its length."""
 
 _TOKEN = re.compile(r'[\t\n\r ]+|"(?:[^"\\]|\\.)*"|[][{},:]|[^][{},:"\t\n\r ]+')
 _NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
@@ -52,12 +54,10 @@ class Shapes:
         that says what its raw answer (``body``) says, whose digest it gives."""
         if not self._known and not self._left:
             return rows
-        try:
-            rest = rows.with_columns(pl.col("body").cast(pl.String).alias("_text"))
-        except pl.exceptions.PolarsError:  # not UTF-8
-            return rows
-        digests = pl.Series([canon.sha256(body) for body in rows["body"].to_list()], dtype=pl.String)
-        rest = rest.with_columns((_PLAIN & (pl.col("evidence_sha256") == digests)).fill_null(False).alias("_plain"))
+        bodies = rows["body"].to_list()
+        texts, digests = _texts(rows["body"]), pl.Series([canon.sha256(body) for body in bodies], dtype=pl.String)
+        plain = _PLAIN & (pl.col("evidence_sha256") == digests) & texts.is_not_null()
+        rest = rows.with_columns(texts.alias("_text"), plain.fill_null(False).alias("_plain"))
         for known in self._known:
             rest = _without(rest, known)
         while self._left and (other := rest.filter("_plain")).height:
@@ -70,7 +70,7 @@ class Shapes:
         return rest.drop("_text", "_plain")
 
     def _shape(self, body: bytes) -> _Shape | None:
-        """The shape of a raw answer; None where it is none, or too long."""
+        """The shape of a raw answer; None where it is none, is too long, or the card looks in too many places."""
         if len(body) > LONGEST:
             return None
         try:
@@ -80,7 +80,9 @@ class Shapes:
         at = self._card.answer
         pointers = [at.displayed, at.score, at.label, at.version, *(row.at for row in at.unmeasured)]
         paths = {pointer: tuple(key for key, _ in cards.steps(pointer)) for pointer in pointers if pointer is not None}
-        pattern, groups = _pattern(body.decode(), set(paths.values()))
+        if len(places := set(paths.values())) > PLACES:
+            return None
+        pattern, groups = _pattern(body.decode(), places)
         caught = pl.col("_caught").struct
 
         def found(pointer: str | None) -> pl.Expr:
@@ -102,6 +104,21 @@ _PLAIN = (
     & pl.col("attested").not_()
 )
 """The readings of which nothing else is to be said than what their answer says."""
+
+
+def _texts(bodies: pl.Series) -> pl.Series:
+    """The raw answers as text; null for those that are not UTF-8."""
+    try:
+        return bodies.cast(pl.String)
+    except pl.exceptions.PolarsError:
+        return pl.Series([_text(body) for body in bodies.to_list()], dtype=pl.String)
+
+
+def _text(body: bytes) -> str | None:
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _without(rows: pl.DataFrame, shape: _Shape) -> pl.DataFrame:

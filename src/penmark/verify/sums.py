@@ -163,11 +163,15 @@ def walk(root: Path, found: Found) -> list[str] | None:
         if prefix and (folder.is_symlink() or not folder.is_dir()):
             continue
         try:
+            empty = True
             with os.scandir(folder) as entries:
                 for entry in entries:
+                    empty = False
                     if len(paths) > MOST:
                         raise PenmarkError(f"more than {MOST} files", place=str(folder), remedy=_WHO)
                     plain = _entry(entry, prefix, paths, found) and plain
+            if empty and prefix:
+                found.failed(prefix, "is a folder in which nothing stands", "a file in it, or no such folder", _WHO)
         except OSError as error:
             found.failed(prefix or ".", f"cannot be read ({error.strerror})", "a readable folder", _AGAIN)
         except PenmarkError as error:

@@ -19,8 +19,8 @@ from penmark.verify.corpus import Corpus
 from penmark.verify.found import Found
 
 _TYPED = "A typed answer is about one document, as its readers typed it. Ask the publisher for the sealed files."
-_NAMES = ("document", "number", "date", "read_by", "operator", "displayed", "version")
-_ROWS = ("displayed", "version", "date", "operator", "document", "number")
+_NAMES = ("document", "number", "date", "read_by", "operator", "displayed", "version", "text")
+_ROWS = ("displayed", "version", "date", "operator", "document", "number", "text")
 _SETTLED = ("displayed", "version", "by", "why")
 _POINTERS = (
     *(f"/{name}" for name in _NAMES),
@@ -28,6 +28,7 @@ _POINTERS = (
     *(f"/readings/{number}/{name}" for number in range(3) for name in _ROWS),
 )
 _NUMBER = re.compile(r"0*([1-9][0-9]{0,8})")
+_SHOWN = 60
 Cells = dict[str, str | None]
 
 
@@ -91,6 +92,10 @@ class Typed:
         if told["date"] is not None and rows[0]["date"] != told["date"]:
             got = f"{told['date']}, and typed {rows[0]['date']}"
             self._found.failed(f"{where} (date)", got, "the date of the first row", _TYPED)
+        scanned = [row["text"] for row in rows if row["text"] is not None]
+        if scanned and told["text"] != scanned[0]:
+            got = f"the text that was scanned: {_short(told['text'])}"
+            self._found.failed(f"{where} (text)", got, f"{_short(scanned[0])}, as was typed", _TYPED)
         readers = [row["operator"] for row in rows if row["operator"] is not None]
         if len(readers) == len(rows) and told["read_by"] != (all_of := "; ".join(dict.fromkeys(readers))):
             self._found.failed(f"{where} (read_by)", f"read by {told['read_by']}", f"{all_of}, who typed it", _TYPED)
@@ -118,6 +123,10 @@ class Typed:
 
 def _next(names: tuple[str, ...], cells: Iterator[str | None]) -> Cells:
     return {name: next(cells) for name in names}
+
+
+def _short(text: str | None) -> str:
+    return "none" if text is None else repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…")
 
 
 def _place(number: str | None) -> int | None:

@@ -1,0 +1,187 @@
+"""Rows to readings: what each row of a file of answers says, about which document, and what is kept of it as evidence.
+
+*Reads* rows, the frozen documents and their texts, the sealed card. *Writes* nothing. *Never* makes a second reading of a
+pair, or takes an answer about another text for one about this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from penmark import cards, reading
+from penmark.errors import Fault, PenmarkError, UsageError, did_you_mean
+from penmark.evidence import Kept
+from penmark.frozen import Documents, Ground, Texts
+from penmark.reading import OTHER_TEXT, Asked, Judged
+from penmark.record import admitting, keeping, twice
+from penmark.record import mapping as mappings
+from penmark.record.admitting import Again
+from penmark.record.admitting import Made as Reading
+from penmark.record.mapping import POSITION, Mapping
+from penmark.record.numbers import Numbers
+from penmark.record.rows import Row
+
+
+class Made(NamedTuple):
+    """A reading that could be written, and what is kept as its evidence."""
+
+    reading: Reading
+    kept: Kept | None
+
+
+class Maker:
+    """Makes a reading of each row, and keeps count of what is wrong."""
+
+    def __init__(
+        self,
+        ground: Ground,
+        documents: Documents,
+        texts: Texts,
+        detector: str,
+        mapping: Mapping,
+        *,
+        arm: str | None,
+        by: str | None,
+        numbers: Numbers | None,
+    ) -> None:
+        self._documents, self._texts, self._detector, self._mapping = documents, texts, detector, mapping
+        self._arm, self._by, self._numbers = arm, by, numbers
+        self._card = ground.cards[detector].card
+        self._version_asked = ground.protocol.detector(detector).version
+        self._taken = keeping.taken(ground, detector)
+        if mapping.displayed is None:
+            _check_card_reads(self._card.answer.text, mapping.text, "text", detector)
+            _check_card_reads(self._card.answer.version, mapping.version, "version", detector)
+        if arm is not None and arm not in documents.arms:
+            raise UsageError(
+                f"there is no arm {arm!r}{did_you_mean(arm, documents.arms)}",
+                remedy=f"The manifest has: {', '.join(documents.arms)}.",
+            )
+        if mapping.document == POSITION and arm is None:
+            raise UsageError("going by position needs an arm", remedy="Name it with --arm NAME.")
+
+    def make(self, rows: list[Row]) -> list[Made]:
+        made: list[Made] = []
+        faults: list[Fault] = []
+        again: list[Again] = []
+        seen: dict[int, str] = {}
+        for row, position in zip(rows, self._positions(rows), strict=True):
+            try:
+                at = position if position is not None else self._named(row)
+                name = self._documents.ids[at]
+                shown = name if self._numbers is None else self._field(row, self._mapping.number) or name
+                if at in seen:
+                    fact = f"is the second row about {shown}; the first is {seen[at]}"
+                    raise _at(row, fact, "A document has one answer: leave one of the two out.")
+                seen[at] = row.place
+                if (before := self._taken.get(name)) is not None:
+                    again.append(Again(row.place, shown, before))
+                else:
+                    made.append(self._reading(row, at, shown))
+            except PenmarkError as error:
+                faults += [f._replace(place=f.place or row.place) for f in error.faults]
+        admitting.refuse([*faults, *admitting.recorded(again, len(rows))])
+        return made
+
+    def _positions(self, rows: list[Row]) -> Iterator[int | None]:
+        if self._mapping.document != POSITION:
+            return iter([None] * len(rows))
+        positions = self._documents.positions(str(self._arm))
+        if len(positions) != len(rows):
+            raise PenmarkError(
+                f"{len(rows)} rows, and the arm {self._arm} has {len(positions)} documents",
+                place=rows[0].place.rpartition(":")[0],
+                remedy="Rows go by position only where there is one for each document, in the order of the ids.",
+            )
+        return iter(positions)
+
+    def _named(self, row: Row) -> int:
+        number = None if self._numbers is None else self._field(row, self._mapping.number)
+        if number is not None and self._numbers is not None:
+            return self._numbers.position(number)
+        name = mappings.field_of(row.body, self._mapping.document)
+        if name is None:
+            raise _at(
+                row, f"no document ({self._mapping.document})", "Map the field that holds the id: --map document=…"
+            )
+        position = self._documents.position(name)
+        if position is None:
+            shown = name if len(name) <= 80 else name[:79] + "…"
+            remedy = "Map the field that holds the id (--map document=…), or go by position: --map document=position"
+            raise _at(row, f"there is no document {shown!r} in the manifest", remedy)
+        if self._arm not in (None, self._documents.arm(position)):
+            fact = f"{name} belongs to the arm {self._documents.arm(position)}, not to {self._arm}"
+            raise _at(row, fact, "Leave the row out, or name its arm with --arm.")
+        return position
+
+    def _field(self, row: Row, pointer: str | None) -> str | None:
+        found = None if pointer is None else mappings.field_of(row.body, pointer)
+        return None if found is None or found.strip() == "" else found
+
+    def _reading(self, row: Row, position: int, shown: str) -> Made:
+        given, text = self._field(row, self._mapping.date), self._texts.text(position)
+        got_at = None if given is None else mappings.moment(given)
+        read_by = self._field(row, self._mapping.read_by) or self._by
+        typed, name = self._mapping.displayed is not None, self._documents.ids[position]
+        if typed and read_by is None:
+            raise _at(row, twice.NOBODY, twice.NAME_THEM)
+        if typed:
+            judged, body = self._typed(row, text, {"/document": name, "/date": given, "/operator": read_by})
+        else:
+            judged, body = reading.judge(self._card, row.body, text), row.body
+        kept = None
+        if body is not None:
+            if not self._documents.attested[position]:
+                judged = reading.remarked(judged, self._card, body, text)
+            kept = Kept(self._detector, name, 1, body, self._texts.digest(position, body))
+        asked = Asked(
+            document=name,
+            address=self._documents.address(position),
+            attempt=1,
+            origin="typed" if typed else "recorded",
+            sent_at=None,
+            version_asked=self._version_asked,
+            read_by=read_by,
+        )
+        sha256 = None if kept is None else kept.sha256
+        line = reading.line(asked, judged, at=reading.now(), got_at=got_at, evidence_sha256=sha256)
+        return Made(Reading(row.place, shown, line, given), kept)
+
+    def _typed(self, row: Row, text: str, says: dict[str, str | None]) -> tuple[Judged, bytes | None]:
+        """The reading that the copied display makes; and its evidence, where there can be any. For a card that reads a
+        display that is what was typed, where it comes from work sheets or has the text that was scanned; for another the
+        row, where the card's own pointers read the same from it. ``says``: what the reading says, by the columns."""
+        shown = self._field(row, self._mapping.displayed)
+        if shown is None:
+            raise _at(row, f"no display ({self._mapping.displayed})", "Type what the screen showed, word for word.")
+        version = self._field(row, self._mapping.version)
+        found = cards.from_display(self._card, shown)._replace(version=version)
+        screens = cards.by_display(self._card)
+        scanned = [self._field(row, at) for at in (self._mapping.text, None if screens else self._card.answer.text)]
+        other = any(each not in (None, text) for each in scanned)
+        judged = Judged("declined", OTHER_TEXT, found) if other else Judged("answered", None, found)
+        if self._numbers is not None:
+            return judged, row.body
+        if screens and scanned[0] is not None:
+            return judged, twice.alone(row, self._mapping, str(says["/document"]), str(says["/operator"]))
+        whole = reading.judge(self._card, row.body, text)._replace(found=found) == judged
+        whole = whole and cards.extract(self._card, row.body)._replace(text=None) == found
+        # What has the names of a table of typed readings says what the reading says.
+        whole = whole and all((cell := self._field(row, at)) is None or cell == said for at, said in says.items())
+        if other and not whole:  # nobody could look at the display, nor see that it is of another text
+            judged = judged._replace(found=reading.NOTHING._replace(version=version))
+        return judged, row.body if whole else None
+
+
+def _at(row: Row, fact: str, remedy: str | None = None) -> PenmarkError:
+    return PenmarkError(fact, place=row.place, remedy=remedy)
+
+
+def _check_card_reads(card: str | None, mapped: str | None, field: str, detector: str) -> None:
+    if mapped is not None and mapped != card:
+        says = f"says {card}" if card is not None else "has no such pointer"
+        raise UsageError(
+            f"the mapping takes the {field} from {mapped}, and the sealed card of {detector} {says}",
+            remedy=f"Whoever checks reads the answer by the card: promise it as answer.{field}, or leave the mapping out.",
+        )

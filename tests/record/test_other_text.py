@@ -1,0 +1,150 @@
+"""Typed answers about another text than the document's: what record makes of them is published, and both verifiers agree."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests import screens
+from tests.cases.trial import Trial, arm, card, now, read_csv, seen
+from tests.forgeries import both
+
+from penmark.errors import FaultsError
+from penmark.record import Import, record, sheets
+
+TEXTS = {
+    "1": "One text of a few words.",
+    "2": "Another text of a few words.",
+    "3": "A third one, without a text typed.",
+}
+OTHER = "What somebody pasted by mistake."
+
+
+def typed(trial: Trial, rows: list[dict[str, Any]], *options: str) -> str:
+    """The rows recorded as a table that people typed; what ``record`` said."""
+    path = trial.root.parent / "typed.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    return trial.done("record", str(path), "--detector", trial.protocol["detectors"][0]["name"], *options).out
+
+
+def rows(column: str = "text") -> list[dict[str, Any]]:
+    when = {"date": now(), "operator": "AB"}
+    return [
+        {"document": "1", "displayed": "0.63", column: TEXTS["1"], **when},
+        {"document": "2", "displayed": "0.9", column: OTHER, **when},
+        {"document": "3", "displayed": "0.2", column: "", **when},
+    ]
+
+
+def told(bundle: Path) -> dict[str, tuple[str, str, str]]:
+    """State, reason and display by document, where both verifiers find nothing wrong."""
+    one, other = both.ours(bundle), both.alone(bundle)
+    assert one.failed == other.failed == set(), [*map(one.faults, one.failed), *map(other.faults, other.failed)]
+    return {
+        row["document"]: (row["state"], row["reason"], row["displayed"])
+        for row in read_csv(bundle / "tables" / "readings.csv")
+    }
+
+
+ANSWERED = {"1": ("answered", "", "0.63"), "3": ("answered", "", "0.2")}
+WITH = {"displayed": "/displayed", "score": "/displayed"}
+
+
+@pytest.mark.parametrize(
+    ("held", "column", "options", "shown"),
+    [
+        (seen("seen"), "text", [], "0.9"),
+        (seen("seen"), "pasted", ["--map", "text=pasted"], "0.9"),
+        (
+            seen("seen"),
+            "pasted",
+            ["--map=document=/document", "--map=displayed=/displayed", "--map=text=/pasted"],
+            "0.9",
+        ),
+        (card("seen", ask={"by": "people"}, answer=WITH | {"text": "/text"}), "text", [], "0.9"),
+        (card("seen", ask={"by": "people"}, answer=WITH), "text", [], ""),  # nothing can show it: so it is not shown
+    ],
+)
+def test_what_was_typed_about_another_text_is_published(
+    tmp_path: Path, held: dict[str, Any], column: str, options: list[str], shown: str
+) -> None:
+    trial = Trial(tmp_path / "study", [arm("A", "human", 3)], cards=[held])
+    trial.frozen(A=TEXTS)
+    assert "1 declined: other text scanned" in typed(trial, rows(column), *options)
+    bundle = trial.published()
+    assert told(bundle) == ANSWERED | {"2": ("declined", "other text scanned", shown)}
+    evidence = bundle / "evidence" / "seen-0001.jsonl.gz"
+    assert (OTHER in gzip.decompress(evidence.read_bytes()).decode()) is (shown != "")
+
+
+def test_by_position_too(tmp_path: Path) -> None:
+    trial = Trial(tmp_path / "study", [arm("A", "human", 3)], cards=[seen("seen")])
+    trial.frozen(A=TEXTS)
+    table = [{**row, "document": f"scan {row['document']}.pdf"} for row in rows()]
+    typed(trial, table, "--map", "document=position", "--arm", "A")
+    assert told(trial.published()) == ANSWERED | {"2": ("declined", "other text scanned", "0.9")}
+
+
+def test_a_work_sheet_with_a_column_of_texts(tmp_path: Path) -> None:
+    place, edition = screens.made(tmp_path)
+    sheets.make(place, edition, "turnitin", place.private / "sheets")
+    table = screens.sheet(place.private / "sheets")
+    texts = [(place.private / "sheets" / "texts" / f"{row['number']}.txt").read_text() for row in table]
+    for row, text in zip(table, [*texts[:-1], OTHER], strict=True):
+        row |= {"displayed": "45%", "date": screens.now(), "operator": "AB", "text": text}
+    again = [{**row, "operator": "CD", "date": ""} for row in table]
+    for row in again:
+        del row["text"]  # the one of the two tables that has it counts
+    first, second = (screens.filled(tmp_path / name, held) for name, held in (("a.csv", table), ("b.csv", again)))
+    said = screens.run(place, "record", str(first), "--second", str(second), "--detector", "turnitin")
+    assert "1 declined: other text scanned" in said
+    screens.run(place, "report", "--close")
+    screens.run(place, "publish", "--out", str(tmp_path / screens.TAG), "--no-tar")
+    states = [state for state, _, _ in told(tmp_path / screens.TAG).values()]
+    assert states.count("declined") == 1
+
+
+def test_two_tables_with_different_texts_are_a_difference(tmp_path: Path) -> None:
+    place, edition = screens.made(tmp_path)
+    row = {"document": "A-1", "displayed": "45%", "date": screens.now(), "operator": "AB", "text": screens.TEXTS["A-1"]}
+    first = screens.filled(tmp_path / "a.csv", [row])
+    second = screens.filled(tmp_path / "b.csv", [row | {"operator": "CD", "text": OTHER}])
+    with pytest.raises(FaultsError, match="A-1: the two tables have different texts"):
+        record(place, edition, first, Import("turnitin", second=second))
+    assert not list(edition.evidence.glob("*"))
+
+
+def test_an_undated_answer_about_another_text_makes_the_bundle_retrospective(tmp_path: Path) -> None:
+    trial = Trial(tmp_path / "study", [arm("A", "human", 3)], cards=[seen("seen")])
+    trial.frozen(A=TEXTS)
+    table = rows()
+    table[1]["date"] = ""
+    typed(trial, table, "--retrospective")
+    bundle = trial.published()
+    told(bundle)
+    assert {row["timing"] for row in read_csv(bundle / "tables" / "table1.csv")} == {"retrospective"}
+    assert [row["rule"] for row in read_csv(bundle / "tables" / "warnings.csv")][:1] == ["retrospective"]
+    for name in ("report/index.html", "README.md"):
+        assert "the rules were written after the answers existed" in (bundle / name).read_text()
+    for verifier in (both.ours(bundle), both.alone(bundle)):
+        assert "retrospective" in verifier.unknown()
+
+
+def test_a_promise_that_says_pre_committed_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    trial = Trial(tmp_path / "study", [arm("A", "human", 3)], cards=[seen("seen")], title="Pre-committed rules")
+    trial.frozen(A=TEXTS)
+    path = tmp_path / "typed.csv"
+    path.write_text("document,displayed,operator\n1,0.63,AB\n")
+    said = trial.run("record", str(path), "--detector", "seen", "--retrospective")
+    assert said.code == 1
+    assert "protocol.json: says Pre-committed" in said.err
+    assert "penmark init --edition" in said.err
+    assert not list(trial.edition.root.glob("journal/*"))
+    assert json.loads(trial.edition.protocol_json.read_text())["title"] == "Pre-committed rules"
