@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import subprocess
+import sys
+from pathlib import Path
 
+import pytest
 from tests.forgeries import both
 from tests.forgeries.forger import Forger
 
 from penmark import study
+from penmark.standalone import __file__ as beside
+
+VERIFIER = Path(beside).with_name("verify.py")
 
 
 def test_a_digit_of_table_1(forger: Forger) -> None:
@@ -33,3 +40,28 @@ def test_a_character_far_into_a_long_cell(forger: Forger) -> None:
         got, _, expected = fault.partition("; expected ")
         assert "31" in got[-200:]
         assert got.partition(": ")[2] != expected
+
+
+@pytest.mark.parametrize("cell", [b"x\ry", b"x" * 200_000], ids=["a lone CR", "a long cell"])
+@pytest.mark.parametrize("path", ["tables/rates.csv", "tables/readings.csv"])
+def test_a_cell_that_no_reader_of_tables_takes(forger: Forger, path: str, cell: bytes) -> None:
+    lines = forger.read(path).split(b"\n")
+    lines[2] = lines[2].rpartition(b",")[0] + b"," + cell
+    forger.write(path, b"\n".join(lines))
+    forger.sums()
+    for verify in (["-m", "penmark", "verify"], [str(VERIFIER)]):
+        done = subprocess.run([sys.executable, *verify, str(forger.root)], capture_output=True, text=True, check=False)
+        assert done.returncode == 1, done.stderr
+        assert f"{path}:3" in done.stdout
+        assert "annot be checked" not in done.stdout
+        failed = {line[0] for line in done.stdout.splitlines() if line[1:2] == " " and " failed " in line.lower()}
+        assert "7" in failed, done.stdout
+        assert "5" not in failed, done.stdout
+
+
+def test_a_table_with_very_many_lines_is_not_made_a_page_of(forger: Forger) -> None:
+    forger.write("tables/rates.csv", forger.read("tables/rates.csv") + b"\n" * 300_000)
+    forger.sums()
+    told = both.ours(forger.root)
+    assert 7 in told.failed
+    assert "see check 7" in told.unknown()

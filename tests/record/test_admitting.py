@@ -26,10 +26,10 @@ def typed(place: Study, edition: Edition, path: Path, **further: bool) -> int:
 @pytest.mark.parametrize(
     ("date", "fact"),
     [
-        ("", r"1 answers have no date; the whole edition would be retrospective"),
-        ("2026-09-30", r"1 answers are older than the promise of 2026-10-01T00:00:00Z; the whole edition would be"),
-        ("2026-09-30T23:59:59.999999Z", r"1 answers are older than the promise"),
-        ("2026-10-01T01:00:00+02:00", r"1 answers are older than the promise"),
+        ("", r"1 answer has no date; the whole edition would be retrospective"),
+        ("2026-09-30", r"1 answer is older than the promise of 2026-10-01T00:00:00Z; the whole edition would be"),
+        ("2026-09-30T23:59:59.999999Z", r"1 answer is older than the promise"),
+        ("2026-10-01T01:00:00+02:00", r"1 answer is older than the promise"),
         (PROMISED, r"1 answers say 2026-10-01, the day of the promise .*, and no time"),
         ("20261001", r"1 answers say 2026-10-01, the day of the promise .*, and no time"),
     ],
@@ -84,7 +84,7 @@ def test_an_answer_about_another_text_is_an_answer_all_the_same(tmp_path: Path) 
     place, edition = made(tmp_path)
     path = written(tmp_path, '[{"id": "001", "score": 0.9, "text": "another"}]')
     wanted = Import("seen", mapping.parse(["document=id"]))
-    with pytest.raises(FaultsError, match="1 answers have no date; the whole edition would be retrospective"):
+    with pytest.raises(FaultsError, match="1 answer has no date; the whole edition would be retrospective"):
         record(place, edition, path, wanted)
     assert untouched(edition)
     done = record(place, edition, path, replace(wanted, retrospective=True))
@@ -98,7 +98,7 @@ def test_a_typed_display_of_another_text_needs_a_date_too(tmp_path: Path) -> Non
     for number, card in enumerate((PERCENT, SEEN)):
         place, edition = made(tmp_path / str(number), card)
         path = written(tmp_path, "document,displayed,text,operator\n001,10%,another,AB\n", "t.csv")
-        with pytest.raises(FaultsError, match="1 answers have no date"):
+        with pytest.raises(FaultsError, match="1 answer has no date"):
             typed(place, edition, path)
         typed(place, edition, path, retrospective=True)
         assert scoring.score(edition).timing == "retrospective"

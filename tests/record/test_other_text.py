@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -148,3 +149,18 @@ def test_a_promise_that_says_pre_committed_is_refused_before_anything_is_written
     assert "penmark init --edition" in said.err
     assert not list(trial.edition.root.glob("journal/*"))
     assert json.loads(trial.edition.protocol_json.read_text())["title"] == "Pre-committed rules"
+
+
+@pytest.mark.parametrize("bend", [lambda text: f"{text} ", lambda text: text.replace("\n", "\r\n"), str.strip])
+def test_a_text_that_differs_in_nothing_but_white_space_is_refused_before_it_is_final(
+    tmp_path: Path, bend: Callable[[str], str]
+) -> None:
+    trial = Trial(tmp_path / "study", [arm("A", "human", 1)], cards=[seen("seen")])
+    text = "One text\nof a few words.\n"
+    trial.frozen(A={"1": text})
+    row = {"document": "1", "displayed": "0.63", "date": now(), "operator": "AB"}
+    said = trial.record("seen", [row | {"text": bend(text)}], ending="csv")
+    assert said.code == 1
+    assert "in nothing but white space and line ends" in said.err
+    assert "leave the column out" in said.err
+    assert trial.record("seen", [row | {"text": text}], ending="csv").code == 0

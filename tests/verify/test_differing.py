@@ -22,6 +22,7 @@ HEAD = b"detector,arm,n,note\n"
         (b"coin,A,4,\n\n", b"coin,A,4,\n", ("t.csv:3", "an empty line", "the end")),
         (b'coin,A,4,"a\nb"\n', b'coin,A,4,"a\nc"\n', ("t.csv:3", 'b"', 'c"')),
         (b"coin,A,4,", b"coin,A,4,\n", ("t.csv:2", "a line without", "a line with its end")),
+        (b"coin,A,4,x\ry\n", b"coin,A,4,\n", ("t.csv:2", "coin,A,4,x\ry", "coin,A,4,")),
     ],
 )
 def test_the_cell_of_a_table(got: bytes, expected: bytes, told: tuple[str, str, str]) -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from penmark import cards, journal, reading, seals, study, text, tokens
 from penmark.cards import Missed
-from penmark.errors import ALIKE, Fault, FaultsError, UsageError
+from penmark.errors import ALIKE, Fault, FaultsError, UsageError, counted
 from penmark.frozen import Ground
 from penmark.records import Card, Rule
 
@@ -80,11 +80,12 @@ def timed(ground: Ground, made: Sequence[Made]) -> Iterator[Fault]:
     means += " were written after the answers existed, and no later answer takes that back"
     say = "If these answers are what the edition is about, say so: --retrospective."
     if undated:
-        yield Fault(
-            _places(undated), f"{len(undated)} answers have no date; {means}", f"Give each its date and time. {say}"
-        )
+        have = "has" if len(undated) == 1 else "have"
+        fact = f"{counted(len(undated), 'answer')} {have} no date; {means}"
+        yield Fault(_places(undated), fact, f"Give each its date and time. {say}")
     if older:
-        fact = f"{len(older)} answers are older than the promise of {sealed_at}; {means}"
+        are = "is" if len(older) == 1 else "are"
+        fact = f"{counted(len(older), 'answer')} {are} older than the promise of {sealed_at}; {means}"
         yield Fault(_places(older), fact, f"Look at the dates. {say}")
 
 

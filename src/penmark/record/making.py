@@ -21,6 +21,7 @@ from penmark.record.admitting import Made as Reading
 from penmark.record.mapping import POSITION, Mapping
 from penmark.record.numbers import Numbers
 from penmark.record.rows import Row
+from penmark.text import fold
 
 
 class Made(NamedTuple):
@@ -159,6 +160,7 @@ class Maker:
         found = cards.from_display(self._card, shown)._replace(version=version)
         screens = cards.by_display(self._card)
         scanned = [self._field(row, at) for at in (self._mapping.text, None if screens else self._card.answer.text)]
+        self._alike(row, scanned[0], text)
         other = any(each not in (None, text) for each in scanned)
         judged = Judged("declined", OTHER_TEXT, found) if other else Judged("answered", None, found)
         if self._numbers is not None:
@@ -172,6 +174,12 @@ class Maker:
         if other and not whole:  # nobody could look at the display, nor see that it is of another text
             judged = judged._replace(found=reading.NOTHING._replace(version=version))
         return judged, row.body if whole else None
+
+    def _alike(self, row: Row, scanned: str | None, text: str) -> None:
+        """A column that was found by its name may have been turned on its way; whoever maps one means what stands there."""
+        if self._mapping.text == "/text" and scanned not in (None, text) and fold(str(scanned)) == fold(text):
+            fact = "the text that was scanned differs from the document's in nothing but white space and line ends"
+            raise _at(row, fact, "Programs turn these: leave the column out, or give the text to the character.")
 
 
 def _at(row: Row, fact: str, remedy: str | None = None) -> PenmarkError:

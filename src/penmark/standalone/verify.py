@@ -1728,7 +1728,7 @@ class Scan:
             self.report.fault(5, f"{place} readings", f"of {rows[0]['date']}", f"of {told['date']}")
         if all(row["operator"] for row in rows) and told["read_by"] != readers:
             self.report.fault(5, f"{place} readings", f"typed by {readers}", f"typed by {told['read_by']}")
-        if (scanned := next((row["text"] for row in rows if row["text"]), told["text"])) != told["text"]:
+        if (scanned := next((row["text"] for row in rows if row["text"] not in ("", told["text"])), None)) is not None:
             self.report.fault(5, f"{place} readings", f"of the text {scanned[:60]!r}", f"of {told['text'][:60]!r}")
         counts = counting(rows, cells("/settled", "displayed", "version", "by", "why"))
         self.report.expect(5, f"{place} what counts", (told["displayed"], told["version"]), counts)
@@ -1799,7 +1799,7 @@ class Table:
             self.over = got is None
 
     def differ(self, got: str, expected: str) -> None:
-        one, other = (next(csv.reader([line]), []) for line in (got, expected))
+        one, other = parted(got), parted(expected)
         at = [at for at, pair in enumerate(itertools.zip_longest(one, other)) if pair[0] != pair[1]]
         if len(one) == len(other) == len(self.columns) and at:
             row = dict(zip(self.columns, other, strict=True))
@@ -1814,6 +1814,14 @@ class Table:
     def end(self) -> None:
         if 7 not in self.report.open and self.next() is not None:
             self.report.fault(7, f"{self.path}:{self.number}", "more rows", "the end of the table")
+
+
+def parted(line: str) -> list[str]:
+    """The cells of a row; none where it is no row that stands by itself."""
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error:
+        return []
 
 
 class Result:

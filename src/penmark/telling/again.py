@@ -22,6 +22,9 @@ PAGE = "report/index.html"
 WORDS = ("README.md", "CHANGES.md", "LICENSE", "CITATION.cff", "datapackage.json", "croissant.json")
 MAYBE = ("tables/units.csv", "tables/warnings.csv")
 """Tables that a page has where they are there; all others it must have, and reads itself."""
+_TOLD_FROM = (7,)
+"""The check of what page and words are made from: of a table that is not what follows they can be made, at any length."""
+_AGAIN = "Get the bundle again from where it was published."
 _REMEDY = (
     "It follows from the other files alone: make it again with `penmark report` and `penmark publish` of the release that sealed "
     "the evidence, and do not edit it."
@@ -42,6 +45,10 @@ def again(edition: study.Edition, found: list[Found]) -> None:
         eight.not_checked("page and words, made again", why, "Verify with the release that the evidence seal names.")
         return
     before = [one.number for one in found if not one.clean]
+    if broken := [number for number in before if number in _TOLD_FROM]:
+        why = f"cannot be held to tables that do not follow from the rest: see check {broken[0]}"
+        eight.not_checked("page and words, made again", why, _AGAIN)
+        return
     same = []
     for path, made in (_page(edition, before, eight) | _words(edition, before, eight)).items():
         if (edition.root / path).is_file():  # check 1 says where it is missing
@@ -93,7 +100,7 @@ def _made(
         if not before:
             raise
         why = f"cannot be made again from what is here: see check {before[0]}"
-        eight.not_checked(", ".join(paths), why, "Get the bundle again from where it was published.")
+        eight.not_checked(", ".join(paths), why, _AGAIN)
         return {}
 
 

@@ -37,7 +37,7 @@ def first(path: str, got: bytes, expected: bytes) -> tuple[str, str, str]:
         )
         return place, got_end, made_end
     if path.endswith(".csv") and said is not None and made is not None and at:
-        head, was, now = (next(csv.reader([line]), []) for line in (_line(ours, 0) or "", said, made))
+        head, was, now = (_cells(line) for line in (_line(ours, 0) or "", said, made))
         if len(head) == len(was) == len(now) and was != now:
             column = next(n for n, (a, b) in enumerate(zip(was, now, strict=True)) if a != b)
             row = dict(zip(head, now, strict=True))
@@ -46,6 +46,14 @@ def first(path: str, got: bytes, expected: bytes) -> tuple[str, str, str]:
             return f"{place} {head[column]} ({about})", there or _BLANK, right or _BLANK
     there, right = around(said or "", made or "")
     return place, _told(said, there), _told(made, right)
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a row; none where it is no row that stands by itself."""
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error:
+        return []
 
 
 def _lines(text: bytes) -> list[bytes]:

@@ -93,9 +93,9 @@ class Typed:
             got = f"{told['date']}, and typed {rows[0]['date']}"
             self._found.failed(f"{where} (date)", got, "the date of the first row", _TYPED)
         scanned = [row["text"] for row in rows if row["text"] is not None]
-        if scanned and told["text"] != scanned[0]:
+        if (other := next((text for text in scanned if text != told["text"]), None)) is not None:
             got = f"the text that was scanned: {_short(told['text'])}"
-            self._found.failed(f"{where} (text)", got, f"{_short(scanned[0])}, as was typed", _TYPED)
+            self._found.failed(f"{where} (text)", got, f"{_short(other)}, as was typed", _TYPED)
         readers = [row["operator"] for row in rows if row["operator"] is not None]
         if len(readers) == len(rows) and told["read_by"] != (all_of := "; ".join(dict.fromkeys(readers))):
             self._found.failed(f"{where} (read_by)", f"read by {told['read_by']}", f"{all_of}, who typed it", _TYPED)
