@@ -18,6 +18,8 @@ from penmark.records import Card
 MAX_REASON = 200
 """Characters of a reason that is kept."""
 OTHER_TEXT = "other text scanned"
+UNREAD = "the answer "
+"""How the reason begins where the raw answer is none that can be read (``cards.extract``)."""
 NO_ANSWER = "nothing in the answer where the card looks for it"
 NOTHING = Extracted(None, None, None, None, None)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
@@ -64,7 +66,7 @@ def judge_typed(card: Card, body: bytes, text: str | None) -> Judged:
 
 def is_answer(state: str, displayed: str | None, reason: str | None) -> bool:
     """Whether a reading has an answer, whatever it is about: then its date says whether it came before the promise."""
-    return state == "answered" or displayed is not None or reason == OTHER_TEXT
+    return state == "answered" or displayed is not None or reason == OTHER_TEXT or (reason or "").startswith(UNREAD)
 
 
 def remarked(judged: Judged, card: Card, body: bytes, text: str) -> Judged:

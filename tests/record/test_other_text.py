@@ -164,3 +164,21 @@ def test_a_text_that_differs_in_nothing_but_white_space_is_refused_before_it_is_
     assert "in nothing but white space and line ends" in said.err
     assert "leave the column out" in said.err
     assert trial.record("seen", [row | {"text": text}], ending="csv").code == 0
+
+
+def test_an_undated_answer_that_cannot_be_read_is_an_answer_all_the_same(tmp_path: Path) -> None:
+    held = card("seen", ask={"by": "people"}, answer={"score": "/score"})
+    trial = Trial(tmp_path / "study", [arm("A", "human", 1)], cards=[held])
+    trial.frozen(A={"1": TEXTS["1"]})
+    path = tmp_path / "answers.jsonl"
+    path.write_text('{"document": "1", "score": "\\ud800"}\n')
+    refused = trial.run("record", str(path), "--detector", "seen")
+    assert refused.code == 1
+    assert "1 answer has no date; the whole edition would be retrospective" in refused.err
+    trial.done("record", str(path), "--detector", "seen", "--retrospective")
+    bundle = trial.published()
+    assert told(bundle)["1"][:2] == (
+        "declined",
+        "the answer holds half of a surrogate pair, which has no bytes in UTF-8",
+    )
+    assert {row["timing"] for row in read_csv(bundle / "tables" / "table1.csv")} == {"retrospective"}

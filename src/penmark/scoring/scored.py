@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from penmark import canon, cards, journal, protocol, seals, study
 from penmark.errors import Fault, FaultsError, PenmarkError, UsageError, did_you_mean
 from penmark.journal import Journal
-from penmark.reading import OTHER_TEXT
+from penmark.reading import OTHER_TEXT, UNREAD
 from penmark.records import Card, Detector, Head, Protocol, Rule
 from penmark.scoring import documents
 from penmark.scoring.lines import Lines, faults
@@ -28,7 +28,10 @@ from penmark.scoring.states import Version, moment, versions
 from penmark.study import Edition
 
 ANSWER = (
-    (pl.col("state") == "answered") | pl.col("displayed").is_not_null() | (pl.col("reason") == OTHER_TEXT)
+    (pl.col("state") == "answered")
+    | pl.col("displayed").is_not_null()
+    | (pl.col("reason") == OTHER_TEXT)
+    | pl.col("reason").str.starts_with(UNREAD)
 ).fill_null(False)
 """The readings that have an answer, as ``reading.is_answer`` says of one."""
 

@@ -1593,7 +1593,12 @@ class Scan:
             self.elsewhere += not scanned
             self.change(entry)
             self.versions[version] = ""  # known when all are read
-        if state == "answered" or entry["displayed"] is not None or entry["reason"] == "other text scanned":
+        said = entry["reason"] or ""
+        if (
+            state == "answered"
+            or entry["displayed"] is not None
+            or said.startswith(("other text scanned", "the answer "))
+        ):
             promise, got_at = self.study.seals.get("promise"), entry["got_at"]
             late = got_at is None or (promise is not None and moment(got_at) < moment(promise["sealed_at"]))
             stamped = self.study.stamped.get("promise")

@@ -175,6 +175,8 @@ def _answer(where: str, row: _Row, judged: reading.Judged, text: str | None, fou
         found.failed(where, f"state {row.state}", expected_state, "An answer was left out.")
     if judged.state != "answered" and row.state == "answered":
         found.failed(where, "state answered", f"{judged.state}: {judged.reason}", "There is no answer in the evidence.")
+    if row.origin != "scan" and judged.state != "answered" and str(judged.reason).startswith(reading.UNREAD):
+        found.equal(f"{where} (reason)", row.reason, judged.reason, "An answer that cannot be read is an answer.")
     other = judged.reason == reading.OTHER_TEXT
     if other or (text is not None and row.reason == reading.OTHER_TEXT):
         expected_reason = reading.OTHER_TEXT if other else "the text that was sent is echoed"
