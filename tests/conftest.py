@@ -62,6 +62,7 @@ class Corpus:
             edition=EDITION,
             sealed_at="2026-10-01T00:00:00Z",
             software="penmark test",
+            rules=2,
             previous=None,
             digests=digests,
         )

@@ -105,7 +105,15 @@ class Judged:
         self.first_prev = self._seal("corpus", FROZEN, promise)
 
     def _seal(self, kind: str, at: str, previous: str | None) -> str:
-        seal = {"kind": kind, "study": "small", "edition": TAG, "sealed_at": at, "software": "a test", "digests": {}}
+        seal = {
+            "kind": kind,
+            "study": "small",
+            "edition": TAG,
+            "sealed_at": at,
+            "software": "a test",
+            "rules": 2,
+            "digests": {},
+        }
         data = canon.encode(Seal.model_validate(seal | {"previous": previous}).model_dump(mode="json"))
         study.write(self.edition.seal(kind), data)
         return canon.sha256(data)
@@ -116,7 +124,7 @@ class Judged:
         digest = canon.sha256(study.read(self.edition.sealed_card(detector)))
         start = {"at": AT, "kind": "start", "card_sha256": digest, "detector": detector, "plugin": None, "shard": shard}
         with journal.Writer(path, self.first_prev) as writer:
-            writer.append(start | {"software": "a test"}, *lines)
+            writer.append(start | {"rules": 2, "software": "a test"}, *lines)
         return path
 
     def answers(self, detector: str, given: dict[str, str], **further: Any) -> None:

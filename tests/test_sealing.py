@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.authority import SEED, answering, holder, stamper, study_of, token
 
-from penmark import __version__, canon, cards, protocol, sealing, seals, study, tokens
+from penmark import __version__, canon, cards, protocol, sealing, seals, study, tokens, versions
 from penmark.demo.authority import LocalAuthority, local_authority
 from penmark.errors import FaultsError, PenmarkError, ServiceError, UsageError
 from penmark.records import Announcement, Authority, Head
@@ -74,10 +74,11 @@ def test_a_seal_is_what_the_format_says(edition: Edition) -> None:
         "announced": None,
         "digests": {"protocol.json": hashlib.sha256(b"protocol.json").hexdigest()},
         "edition": "TEST-2026-Q4",
-        "format": 1,
+        "format": 2,
         "journals": {},
         "kind": "promise",
         "previous": None,
+        "rules": versions.RULES,
         "sealed_at": NOW,
         "software": f"penmark {__version__}",
         "study": "tiny",

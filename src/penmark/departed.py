@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from penmark import SOFTWARE, cards, protocol, seals, study
+from penmark import cards, protocol, seals, study
 from penmark.errors import PenmarkError
 from penmark.protocol import Departure, Unpublished
 from penmark.records import Card, Protocol
@@ -28,14 +28,9 @@ def now(promised: Protocol, known: Mapping[str, Card], unpublished: Unpublished 
 def told(edition: study.Edition, promised: Protocol, known: Mapping[str, Card]) -> list[Departure]:
     """The departures of an edition: as another release told them, where it sealed the evidence. Raises PenmarkError."""
     path = edition.tables / "departures.csv"
-    if edition.seal("evidence").exists() and path.is_file() and not ours(edition):
+    if edition.seal("evidence").exists() and path.is_file() and not seals.by_our_rules(edition):
         return protocol.departures_read(study.read(path), str(path))
     return now(promised, known, protocol.unpublished(edition))
-
-
-def ours(edition: study.Edition) -> bool:
-    """Whether this release sealed the evidence."""
-    return seals.sealed_by(edition) == SOFTWARE
 
 
 def theirs(got: bytes, promised: Protocol, known: Mapping[str, Card], edition: study.Edition) -> list[Departure]:

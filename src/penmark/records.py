@@ -12,10 +12,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from penmark import spelling
-
-FORMAT = 1
-"""The number of the bundle format that this release writes (docs/format.md)."""
+from penmark import spelling, versions
 
 Truth = Literal["human", "ai", "mixed"]
 State = Literal["answered", "declined", "failed", "in_doubt", "not_scannable", "not_run"]
@@ -330,7 +327,7 @@ class Protocol(Record):
     1; 0.30 where it is not said.
     """
 
-    format: int = FORMAT
+    format: int = versions.WRITES
     study: str
     title: str
     edition: EditionTag
@@ -899,18 +896,28 @@ class Head(Record):
 
 
 class Seal(Record):
-    """Digests with timestamps from outside, chained to the seal before. Tokens lie beside it as ``<name>-<authority>.tsr``."""
+    """Digests with timestamps from outside, chained to the seal before. Tokens lie beside it as ``<name>-<authority>.tsr``.
 
-    format: int = FORMAT
+    ``rules``: by which rules of a release it was written (``penmark.versions``); absent in format 1.
+    """
+
+    format: int = versions.WRITES
     kind: Literal["promise", "corpus", "heads", "evidence"]
     study: str
     edition: EditionTag
     sealed_at: Time
     software: str
+    rules: int | None = Field(default=None, ge=0, exclude_if=_empty)
     previous: Digest | None
     digests: dict[str, Digest]
     journals: dict[str, Head] = {}
     announced: Announcement | None = None
+
+    @model_validator(mode="after")
+    def _numbered(self) -> Seal:
+        if (self.rules is None) != (self.format == 1):
+            raise ValueError("rules stand in a seal from format 2 on")
+        return self
 
 
 class Amendment(Record):

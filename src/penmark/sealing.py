@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import httpx2
 from rfc3161_client import HashAlgorithm, TimestampRequestBuilder
 
-from penmark import SOFTWARE, canon, cards, promising, protocol, seals, study, tokens
+from penmark import SOFTWARE, canon, cards, promising, protocol, seals, study, tokens, versions
 from penmark.errors import Fault, FaultsError, PenmarkError, ServiceError, UsageError
 from penmark.records import Announcement, Authority, Head, Protocol, Seal
 from penmark.study import Edition, Study
@@ -112,12 +112,15 @@ def seal(
     name = _next(edition, kind, before)
     _check_clock(edition, before, now)
     unchanged(edition)
+    number = protocol.format_of(edition)
     value = Seal(
+        format=number,
         kind=kind,
         study=study_name,
         edition=edition.tag,
         sealed_at=now,
         software=SOFTWARE,
+        rules=versions.rules_written(number),
         previous=canon.sha256(study.read(edition.seal(before[-1]))) if before else None,
         digests={path: _digest(edition, path) for path in sorted(digests)},
         journals=dict(journals) if journals is not None else {},

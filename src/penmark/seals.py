@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
-from penmark import canon, study
+from penmark import canon, study, versions
 from penmark.errors import PenmarkError
 from penmark.records import Seal
 
@@ -36,9 +36,22 @@ def read(edition: study.Edition, name: str) -> Seal:
     return found
 
 
-def sealed_by(edition: study.Edition) -> str:
-    """Which software sealed the evidence; empty where the seal cannot be read (check 2 says so)."""
+def rules_of(edition: study.Edition) -> int | None:
+    """By which rules of a release the evidence was sealed; None where the seal cannot be read, or nobody here knows."""
     try:
-        return str(study.read_json(edition.seal("evidence"))["software"])
-    except (PenmarkError, KeyError, TypeError):
-        return ""
+        value = study.read_json(edition.seal("evidence"))
+        rules = value.get("rules")
+        return versions.rules_of(str(value["software"]), rules if isinstance(rules, int) else None)
+    except (PenmarkError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def by_our_rules(edition: study.Edition) -> bool:
+    """Whether the evidence was sealed by the rules of this release, whatever that release is called."""
+    return rules_of(edition) == versions.RULES
+
+
+def describe_rules(edition: study.Edition) -> str:
+    """By which rules the evidence was sealed, in words."""
+    number = rules_of(edition)
+    return "by rules that no seal names" if number is None else f"by rules {number}; this release has {versions.RULES}"

@@ -570,8 +570,8 @@ def _started(root: Path) -> tuple[study.Study, study.Edition]:
 
 def _seal(edition: study.Edition, name: str, **values: Any) -> None:
     seal = {
-        "format": 1, "kind": name.split("-")[0], "study": "n", "edition": edition.tag, "sealed_at": "2026-11-30T10:00:00Z",
-        "software": "s", "previous": None, "digests": {}, "journals": {}, "announced": None,
+        "format": 2, "kind": name.split("-")[0], "study": "n", "edition": edition.tag, "sealed_at": "2026-11-30T10:00:00Z",
+        "rules": 2, "software": "s", "previous": None, "digests": {}, "journals": {}, "announced": None,
     } | values  # fmt: skip
     study.write(edition.seal(name), canon.encode(seal))
 

@@ -58,7 +58,7 @@ def a_sentence_on_the_page(forger: Forger) -> None:
 
 def elsewhere(forger: Forger) -> None:
     """Let another release have made the bundle: then nothing is made again, and the rules of the page are all there is."""
-    forger.edit("seals/evidence.json", lambda seal: seal.update(software="penmark 0.0.1"))
+    forger.edit("seals/evidence.json", lambda seal: seal.update(rules=9))
 
 
 def insert(forger: Forger, html: str) -> None:

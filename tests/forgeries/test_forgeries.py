@@ -15,7 +15,7 @@ from tests.forgeries.forger import Forger
 from tests.forgeries.unseen import UNSEEN
 from tests.golden import material
 
-from penmark import canon, cards, departed, protocol
+from penmark import canon, cards, departed, protocol, versions
 from penmark.verify import shapes
 
 SUBJECTS = (heavy, retold)
@@ -70,31 +70,34 @@ def test_answers_from_elsewhere_are_told_where_a_program_could_ask(forger: Forge
 
 def test_remarks_of_another_release_are_not_vouched_for(forger: Forger) -> None:
     for path in forger.journals("edge.2"):
-        forger.lines(path, lambda values: [v | {"software": "other 1"} if v["kind"] == "start" else v for v in values])
+        forger.lines(
+            path,
+            lambda values: [v | {"rules": 9, "software": "other 1"} if v["kind"] == "start" else v for v in values],
+        )
     forger.reading("edge.2", "A-01", reason="this text is known to be AI")
     forger.finish()
     told = both.ours(forger.root)
     assert told.failed == set()
-    assert "5 journal/edge.2.1of2.jsonl: another release (other 1) wrote it" in told.unknown()
+    assert "5 journal/edge.2.1of2.jsonl: other rules wrote it (other 1)" in told.unknown()
 
 
 def test_remarks_of_another_release_are_told_where_nothing_is_echoed(forger: Forger) -> None:
-    older = {"software": "penmark 0.0.9"}
+    older = {"rules": 9, "software": "penmark 0.0.9"}
     forger.lines("journal/plain.jsonl", lambda values: [v | older if v["kind"] == "start" else v for v in values])
     forger.reading("plain", "A-04", reason="this text is known to be AI")
     told = both.ours(finished(forger))
     assert told.failed == set()
-    assert "5 journal/plain.jsonl: another release (penmark 0.0.9) wrote it" in told.unknown()
+    assert "5 journal/plain.jsonl: other rules wrote it (penmark 0.0.9)" in told.unknown()
 
 
 def test_warnings_of_another_release_are_told_even_where_there_are_none(forger: Forger) -> None:
-    forger.edit("seals/evidence.json", lambda seal: seal.update(software="penmark 0.0.9"))
+    forger.edit("seals/evidence.json", lambda seal: seal.update(rules=9))
     (forger.root / "tables/warnings.csv").unlink()
     forger.finish("tables")
     for told in (both.ours(forger.root), both.alone(forger.root)):
         assert told.failed == set(), told.faults(8)
         assert "7 tables/warnings.csv: " in told.unknown()
-    assert "another release (penmark 0.0.9) sealed the evidence" in both.ours(forger.root).unknown()
+    assert f"the evidence was sealed by rules 9; this release has {versions.RULES}" in both.ours(forger.root).unknown()
 
 
 def test_departures_from_a_template_of_another_release_are_not_known(forger: Forger) -> None:
@@ -117,14 +120,14 @@ def test_a_card_of_a_shipped_name_is_held_against_it_by_the_release_that_ships_i
     rows = forger.read("tables/departures.csv").decode()
     assert "tuned-boundary,edge.2: >= 0 (in the card that ships under this name),>= 0.5" in rows
     assert "changed-card,edge.2: the card that ships under this name," in rows
-    named = "3 tables/departures.csv, of cards: another release (penmark 0.0.9) sealed the evidence"
+    named = "3 tables/departures.csv, of cards: the evidence was sealed by rules 9"
     assert named not in told.unknown()
     # What another release shipped is not known here, whether its table tells of it or not; all else is.
     kept = [row for row in rows.split("\n") if "ships under this name" not in row]
     without = "\n".join([kept[0], *(re.sub("^[0-9]+", str(n), row) for n, row in enumerate(kept[1:], 1))])
     for table, faults in ((rows, set()), (without, set()), (without.replace("arm-size", "arm-shape", 1), {3})):
         forger.write("tables/departures.csv", table.encode())
-        forger.edit("seals/evidence.json", lambda seal: seal.update(software="penmark 0.0.9"))
+        forger.edit("seals/evidence.json", lambda seal: seal.update(rules=9))
         forger.finish("departures")
         told = both.ours(forger.root)
         assert told.failed == faults, told.faults(3)

@@ -74,7 +74,7 @@ def test_page_and_words_have_the_same_lines(forger: Forger, stamper: Stamper) ->
     ],
 )
 def test_the_time_of_a_token_stands_in_its_line_alone(forger: Forger, stamper: Stamper, old: str, new: str) -> None:
-    forger.edit("seals/evidence.json", lambda seal: seal.update(software="penmark 0.0.9"))
+    forger.edit("seals/evidence.json", lambda seal: seal.update(rules=9))
     stamper.honest(forger)
     page = forger.read("report/index.html").decode()
     at = page.index("openssl ts -verify")

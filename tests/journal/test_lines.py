@@ -20,7 +20,7 @@ from penmark.journal import lines, reading
 PREV = "a" * 64
 AT = "2026-11-30T12:00:00Z"
 START: dict[str, Any] = {"at": AT, "card_sha256": "b" * 64, "detector": "zippy", "kind": "start", "plugin": None}
-START |= {"shard": "1/1", "software": "a test"}
+START |= {"rules": 2, "shard": "1/1", "software": "a test"}
 READING: dict[str, Any] = {"address": "c" * 64, "at": AT, "attempt": 1, "document": "007", "kind": "reading"}
 READING |= {"displayed": "0.50", "score": "0.50", "label": None, "state": "answered", "reason": None, "origin": "scan"}
 READING |= {"sent_at": AT, "got_at": AT, "vendor_at": None, "version": "1", "version_asked": "1"}
@@ -47,12 +47,18 @@ def test_each_kind_is_accepted_whole_and_refused_with_a_key_more_or_less(kind: s
     value = {**EVERY[kind], "prev": PREV}
     assert tuple(sorted(value)) == journal.FIELDS[kind]
     assert lines.check(value, "x:1") == []
-    for key in value:
+    for key in value.keys() - {"rules"}:  # which format 1 has not
         rest = {k: v for k, v in value.items() if k != key}
         found = lines.check(rest, "x:1")
         assert found
         assert all(fault.place is not None and fault.place.startswith("x:1") for fault in found)
     assert lines.check(value | {"more": 1}, "x:1")
+
+
+def test_a_start_line_of_format_1_names_no_rules_and_none_names_them_as_nothing() -> None:
+    value = {**START, "prev": PREV}
+    assert lines.check({key: each for key, each in value.items() if key != "rules"}, "x:1") == []
+    assert [lines.check(value | {"rules": wrong}, "x:1") != [] for wrong in (None, "2", -1, 2.0, True)] == [True] * 5
 
 
 @pytest.mark.parametrize(

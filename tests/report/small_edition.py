@@ -164,7 +164,7 @@ def protocol(names: dict[str, str], hostile: bool) -> dict[str, Any]:
     if hostile:
         title = '<script>alert("1")</script> & \u202eBenchmark\u202c of ' + "Northernwritingcentre" * 8
     return {
-        "format": 1,
+        "format": 2,
         "study": "northern-bench",
         "title": title,
         "edition": "BENCH-2026-Q4",
@@ -295,10 +295,11 @@ def _seals(edition: study.Edition, held: dict[str, bytes], announced: bool) -> N
             "announced": capture if announced and name == "corpus" else None,
             "digests": digests,
             "edition": "BENCH-2026-Q4",
-            "format": 1,
+            "format": 2,
             "journals": {},
             "kind": name,
             "previous": previous,
+            "rules": 2,
             "sealed_at": at,
             "software": "penmark 0.1.0",
             "study": "northern-bench",

@@ -16,8 +16,7 @@ from typing import Annotated
 
 import typer
 
-from penmark import SOFTWARE, sealing, seals, study
-from penmark.errors import legible
+from penmark import sealing, seals, study
 from penmark.publish import publish, said
 from penmark.publish.extract import extract
 from penmark.report import check_current
@@ -78,10 +77,10 @@ def _look(chosen: study.Edition) -> None:
     """Before anything is made: whether tables and page are those that are to be published, and by whom they are."""
     sealing.unchanged(chosen)  # a page of tables that are not the sealed ones is not worth a look
     check_current(chosen)
-    if (release := seals.sealed_by(chosen)) != SOFTWARE:
+    if not seals.by_our_rules(chosen):
         print(
-            f"warning: {legible(release)} sealed this edition's evidence; whoever verifies the bundle with it makes page and "
-            "words again, and is told where these are others. Publish with that release.",
+            f"warning: this edition's evidence was sealed {seals.describe_rules(chosen)}: whoever verifies the bundle with that "
+            "release makes page and words again, and is told where these are others. Publish with that release.",
             file=sys.stderr,
         )
 

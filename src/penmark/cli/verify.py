@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from penmark import study, tokens
+from penmark import study, tokens, versions
 from penmark.records import Check
 from penmark.telling.again import check
 from penmark.verify import whereabouts
@@ -31,6 +31,7 @@ def run(
     folder = Path(ctx.obj) / (bundle if bundle is not None else Path())
     study.refuse_extract(folder)
     whereabouts.refuse(folder)
+    versions.refuse_newer(folder)
     found = check(folder, tokens.Trust.load(trust or []))
     ok = all(c.state != "failed" for c in found)
     if as_json:

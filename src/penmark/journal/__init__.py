@@ -4,8 +4,20 @@
 Nobody else parses them.
 """
 
-from penmark.journal.lines import FIELDS, KINDS, STOPPED
+from penmark.journal.lines import FIELDS, KINDS, STOPPED, start_line
 from penmark.journal.reading import MAX_FAULTS, Journal, file_name, read, read_all, schema
 from penmark.journal.writing import Writer
 
-__all__ = ["FIELDS", "KINDS", "MAX_FAULTS", "STOPPED", "Journal", "Writer", "file_name", "read", "read_all", "schema"]
+__all__ = [
+    "FIELDS",
+    "KINDS",
+    "MAX_FAULTS",
+    "STOPPED",
+    "Journal",
+    "Writer",
+    "file_name",
+    "read",
+    "read_all",
+    "schema",
+    "start_line",
+]

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal
 import polars as pl
 from pydantic import Field, StringConstraints, ValidationError
 
-from penmark import canon, records, study
+from penmark import SOFTWARE, canon, records, study, versions
 from penmark.errors import Fault, PenmarkError
-from penmark.records import DetectorName, Digest, DocumentId, Plugin, Reading, Record, Time
+from penmark.records import DetectorName, Digest, DocumentId, Plugin, Reading, Record, SealedCard, Time
 
 REMEDY = "Journals are never edited by hand; restore the file from where it came."
 Shard = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}/[1-9][0-9]{0,5}$")]
@@ -28,12 +28,14 @@ class _Line(Record):
 
 
 class Start(_Line):
-    """A scan begins or goes on: by which card, and by which code. ``shard``: "i/W"."""
+    """A scan begins or goes on: by which card, and by which code. ``shard``: "i/W". ``rules``: those of the release that
+    writes (``penmark.versions``); absent in format 1."""
 
     kind: Literal["start"]
     card_sha256: Digest
     detector: DetectorName
     plugin: Plugin | None
+    rules: Annotated[int, Field(ge=0, le=canon.MAX_INTEGER)] = 0
     shard: Shard
     software: str
 
@@ -97,6 +99,23 @@ TYPES: dict[str, pl.DataType] = {
     field: pl.Int64() if field == "attempt" else pl.String() for kind in BULK for field in FIELDS[kind]
 }
 """Column types of the bulk kinds."""
+
+
+def start_line(
+    detector: str, sealed: SealedCard, card_sha256: str, *, shard: str, at: str, number: int
+) -> dict[str, Any]:
+    """The line with which a journal of an edition of format ``number`` begins or goes on, without ``prev``."""
+    rules = versions.rules_written(number)
+    return {
+        "at": at,
+        "card_sha256": card_sha256,
+        "detector": detector,
+        "kind": "start",
+        "plugin": None if sealed.plugin is None else sealed.plugin.model_dump(),
+        **({} if rules is None else {"rules": rules}),
+        "shard": shard,
+        "software": SOFTWARE,
+    }
 
 
 def check(value: Any, place: str) -> list[Fault]:

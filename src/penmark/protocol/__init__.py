@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from penmark import canon, handwritten, study
+from penmark import canon, handwritten, study, versions
 from penmark.errors import Fault, PenmarkError, did_you_mean
 from penmark.handwritten import Remark
 from penmark.protocol.departing import (
@@ -28,7 +28,7 @@ from penmark.protocol.departing import (
 )
 from penmark.protocol.findings import RULES, Severity
 from penmark.protocol.templates import TEMPLATES, Skeleton, UnknownTemplate, fill, followed, template
-from penmark.records import FORMAT, Arm, Detector, Protocol, Quota, Words
+from penmark.records import Arm, Detector, Protocol, Quota, Words
 
 __all__ = [
     "OF_CARDS",
@@ -45,6 +45,7 @@ __all__ = [
     "departures_read",
     "fill",
     "followed",
+    "format_of",
     "load",
     "placeholders",
     "quarter",
@@ -62,11 +63,15 @@ _PLACEHOLDER = re.compile(r"<[^<>\n]{1,200}>")
 _DECIDE = "Write what you promise there; nothing in <angle brackets> can be sealed."
 
 
-def load(path: Path) -> Protocol:
-    """The protocol that a person wrote. Raises FaultsError with every fault, ``protocol.yaml:17: …``."""
-    return handwritten.read(
+def load(path: Path, *, unsaid: int = versions.WRITES) -> Protocol:
+    """The protocol that a person wrote; of the format ``unsaid`` where it names none.
+
+    Raises FaultsError with every fault, ``protocol.yaml:17: …``.
+    """
+    found = handwritten.read(
         path, Protocol, {Protocol: _whole, Arm: _arm, Detector: _detector, Quota: _quota, Words: _words}
     )
+    return found if "format" in found.model_fields_set else found.model_copy(update={"format": unsaid})
 
 
 def canonical(protocol: Protocol) -> bytes:
@@ -79,9 +84,9 @@ def read_sealed(edition: study.Edition) -> Protocol:
     path = edition.protocol_json
     data = study.read(path, limit=MAX_SEALED)
     value = canon.decode(data, place=str(path))
-    if isinstance(value, dict) and value.get("format") != FORMAT:
+    if isinstance(value, dict) and value.get("format") not in versions.READS:
         raise PenmarkError(
-            f"is of format {value.get('format')}; this release reads {FORMAT}",
+            f"is of format {value.get('format')}; this release knows {versions.describe_known()}",
             place=str(path),
             remedy="Use the penmark release that wrote it.",
         )
@@ -94,6 +99,15 @@ def read_sealed(edition: study.Edition) -> Protocol:
             "leaves fields out", place=str(path), remedy="A sealed protocol has every field; restore the file."
         )
     return found
+
+
+def format_of(edition: study.Edition) -> int:
+    """The format of an edition: that of its promise; of one that is not promised yet, the one that would be written."""
+    try:
+        number = study.read_json(edition.protocol_json)["format"]
+    except (PenmarkError, KeyError, TypeError):
+        return versions.WRITES
+    return number if number in versions.READS else versions.WRITES
 
 
 def placeholders(protocol: Protocol) -> list[tuple[str, str]]:
@@ -140,10 +154,9 @@ def _placeholders(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _whole(protocol: Protocol) -> Iterator[Remark]:
-    if protocol.format != FORMAT:
-        yield Remark(
-            ("format",), f"{protocol.format} is not the format of this release", f"Write {FORMAT}, or nothing."
-        )
+    if protocol.format not in versions.READS:
+        what = f"{protocol.format} is no format that this release knows ({versions.describe_known()})"
+        yield Remark(("format",), what, f"Write {versions.WRITES}, or nothing.")
     names = [authority.name for authority in protocol.authorities]
     for number, name in enumerate(names):
         if name in names[:number]:

@@ -1,6 +1,6 @@
 """The templates that ship: a text for people, and the same as a record to compare with.
 
-*Reads* ``penmark/templates/*.yaml``. *Writes* nothing.
+*Reads* ``penmark/templates/*.yaml``, and in ``format1/`` those that shipped while format 1 was written. *Writes* nothing.
 A template that was released is never edited, since published departures are computed from it; a new one is added.
 """
 
@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from penmark import canon, handwritten, study
+from penmark import canon, handwritten, study, versions
 from penmark.errors import PenmarkError, UsageError, did_you_mean
 from penmark.records import Protocol
 from penmark.records import Template as Named
@@ -52,10 +52,20 @@ def template(name: str) -> Skeleton:
             f"there is no template {name!r}{did_you_mean(name, TEMPLATES)}",
             remedy=f"Take one of {', '.join(TEMPLATES)}.",
         )
-    path = FOLDER / f"{name}.yaml"
+    return _skeleton(name, FOLDER / f"{name}.yaml", versions.WRITES)
+
+
+@cache
+def _shipped(name: str) -> tuple[Skeleton, ...]:
+    """Every template that ever shipped as ``name``, the newest first."""
+    return template(name), _skeleton(name, FOLDER / "format1" / f"{name}.yaml", 1)
+
+
+def _skeleton(name: str, path: Path, number: int) -> Skeleton:
     text = study.read(path).decode()
     filled = string.Template(text).substitute(_NEUTRAL)
-    record = handwritten.parse(filled.encode(), str(path), Protocol).model_copy(update={"template": None})
+    record = handwritten.parse(filled.encode(), str(path), Protocol)
+    record = record.model_copy(update={"template": None, "format": number})
     digest = canon.sha256(canon.encode(record.model_dump(mode="json", by_alias=True)))
     return Skeleton(name, text, record, digest)
 
@@ -72,8 +82,9 @@ def fill(name: str, values: Mapping[str, str]) -> str:
 
 def followed(named: Named) -> Skeleton:
     """The template that a protocol says it follows, by name and digest. Raises UnknownTemplate."""
-    if named.name in TEMPLATES and (known := template(named.name)).sha256 == named.sha256:
-        return known
+    for known in _shipped(named.name) if named.name in TEMPLATES else ():
+        if known.sha256 == named.sha256:
+            return known
     raise UnknownTemplate(
         f"this release ships no template {named.name} with the digest {named.sha256[:12]}…",
         place="template",

@@ -17,7 +17,7 @@ from typing import Any
 from penmark import canon, cards, evidence, frozen, manifest, protocol, provenance, replies, sealing, study, tokens
 from penmark.cards import requests
 from penmark.errors import Fault, FaultsError, PenmarkError, UsageError, counted
-from penmark.records import FORMAT, Check
+from penmark.records import Check
 from penmark.telling import describe
 from penmark.telling.again import check
 from penmark.verify.sums import digest
@@ -131,7 +131,7 @@ def said(one: Check) -> str:
 def _fill(place: study.Study, edition: study.Edition, out: Path) -> tuple[int, int, int]:
     promised = protocol.read_sealed(edition)
     documents = manifest.read(edition)
-    study.write(out / "format", f"{FORMAT}\n".encode())
+    study.write(out / "format", f"{promised.format}\n".encode())
     for name in ("protocol.yaml", "protocol.json", "manifest.jsonl", "screening.csv", "pool.jsonl", "deviations.jsonl"):
         if (edition.root / name).exists():
             shutil.copyfile(edition.root / name, out / name)

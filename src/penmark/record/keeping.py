@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from penmark import SOFTWARE, evidence, journal, reading
+from penmark import evidence, journal, reading
 from penmark.errors import UsageError, did_you_mean
 from penmark.evidence import Kept
 from penmark.frozen import Ground
@@ -77,13 +77,6 @@ def _settle(ground: Ground, detector: str, kept: evidence.Writer) -> None:
 
 
 def _start(ground: Ground, detector: str) -> dict[str, Any]:
-    plugin = ground.cards[detector].plugin
-    return {
-        "at": reading.now(),
-        "card_sha256": ground.card_sha256[detector],
-        "detector": detector,
-        "kind": "start",
-        "plugin": None if plugin is None else plugin.model_dump(),
-        "shard": "1/1",
-        "software": SOFTWARE,
-    }
+    card, digest = ground.cards[detector], ground.card_sha256[detector]
+    number = ground.protocol.format
+    return journal.start_line(detector, card, digest, shard="1/1", at=reading.now(), number=number)

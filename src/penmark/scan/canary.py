@@ -18,7 +18,7 @@ from penmark.errors import PenmarkError
 from penmark.frozen import Ground
 from penmark.scan.asking import Asking, Item
 from penmark.scan.clock import Clock
-from penmark.scan.lane import Files, Lane, started
+from penmark.scan.lane import Files, Lane
 from penmark.scan.plan import Part
 from penmark.scan.practising import FIRST_PREV, Practice, runs
 from penmark.scan.purse import MAYBE, Purse
@@ -59,7 +59,8 @@ class Canary:
             with journal.Writer(path, FIRST_PREV) as writer:
                 text = Practice(runs(path) + 1, TEXT)
                 digest = self._ground.card_sha256[name]
-                writer.append(started(name, sealed, digest, "1/1", self._clock.now()))
+                at = self._clock.now()
+                writer.append(journal.start_line(name, sealed, digest, shard="1/1", at=at, number=protocol.format))
                 self._lane = Lane(
                     terms,
                     self._asking,

@@ -15,11 +15,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from penmark import SOFTWARE, evidence, reading
+from penmark import evidence, reading
 from penmark.errors import PenmarkError, ServiceError
 from penmark.journal import Writer
 from penmark.reading import Judged
-from penmark.records import SealedCard
 from penmark.scan.asking import Asking, Crew, Item, Job, Outcome, Question
 from penmark.scan.clock import Clock
 from penmark.scan.notes import Notes, exchange_line, job_line
@@ -310,19 +309,6 @@ class Lane:
             error = refused
         self.tally.error, self.tally.ended = error, ended
         self._tell()
-
-
-def started(detector: str, sealed: SealedCard, card_sha256: str, shard: str, at: str) -> dict[str, Any]:
-    """The start line of a journal, without ``prev``."""
-    return {
-        "at": at,
-        "card_sha256": card_sha256,
-        "detector": detector,
-        "kind": "start",
-        "plugin": None if sealed.plugin is None else sealed.plugin.model_dump(),
-        "shard": shard,
-        "software": SOFTWARE,
-    }
 
 
 def _sent(question: Question) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from penmark.scan import purse as purses
 from penmark.scan.asking import Asking, Nobody
 from penmark.scan.canary import Canary
 from penmark.scan.clock import Clock
-from penmark.scan.lane import PATIENCE, Files, Lane, started
+from penmark.scan.lane import PATIENCE, Files, Lane
 from penmark.scan.notes import Notes
 from penmark.scan.plan import Part, Plan
 from penmark.scan.purse import Purse
@@ -177,7 +177,15 @@ class _Opening:
         path = self.edition.journals / journal.file_name(name, self.plan.shard)
         known = part.standing.heads.get(file_of(path))  # it was read under the same lock
         writer = self.files.enter_context(journal.Writer(path, ground.corpus_sha256, known))
-        writer.append(started(name, part.sealed, ground.card_sha256[name], self.plan.shard, self.clock.now()))
+        first = journal.start_line(
+            name,
+            part.sealed,
+            ground.card_sha256[name],
+            shard=self.plan.shard,
+            at=self.clock.now(),
+            number=ground.protocol.format,
+        )
+        writer.append(first)
         files, patience = Files(writer, kept), self.terms.patience
         if request is not None:
             of = (self.place, self.edition.tag, name, self.plan.shard)

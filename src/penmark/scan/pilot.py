@@ -17,14 +17,14 @@ from typing import NamedTuple
 
 import polars as pl
 
-from penmark import canon, cards, evidence, journal
+from penmark import canon, cards, evidence, journal, protocol
 from penmark.errors import PenmarkError, UsageError
 from penmark.records import Card, Detector, Protocol, SealedCard
 from penmark.scan import opening, plan, ready
 from penmark.scan import purse as purses
 from penmark.scan.asking import Asking, Item
 from penmark.scan.clock import Clock
-from penmark.scan.lane import Files, Lane, started
+from penmark.scan.lane import Files, Lane
 from penmark.scan.practising import FIRST_PREV, Practice, runs
 from penmark.scan.purse import Purse
 from penmark.scan.purse import tariff as tariff_of
@@ -98,7 +98,8 @@ def _read(
     terms = Promised(name, sealed.card, detector.version, 1, False, FOREVER, priced=tariff is not None)
     with journal.Writer(edition.pilot / f"{name}.jsonl", FIRST_PREV) as writer:
         digest = canon.sha256(cards.canonical(sealed))
-        writer.append(started(name, sealed, digest, "1/1", clock.now()))
+        number = protocol.format_of(edition)
+        writer.append(journal.start_line(name, sealed, digest, shard="1/1", at=clock.now(), number=number))
         money = None if tariff is None else Money(purse, lambda position, text: purses.price(tariff, text))
         files = Files(writer, evidence.Writer(edition.pilot, name))
         lane = Lane(terms, asking, texts, files, pause=opening.pause, clock=clock, money=money)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Check a penmark bundle with nothing but Python 3.11 or newer: `python3 verify.py [BUNDLE] [--json]`.
 
-A second implementation of `docs/format.md`, number 1; it shares no line with penmark. All eight checks always run and
+A second implementation of `docs/format.md`, numbers 1 and 2; it shares no line with penmark. All eight checks always run and
 every fault is told; the last line counts what failed and what is not checked here (signatures of time stamps, YAML =
 JSON, departures, pages). Exit code 0: nothing failed; 1: a check failed; 2: usage.
 
@@ -48,6 +48,7 @@ REMEDIES = (
     "Each scheduled pair needs exactly one state, and a reason where there is no call.",
     "Compute the table again from protocol, manifest and journals.",
 )
+FORMATS, KNOWN = (1, 2), "1 and 2"
 SHOWN, DEPTH, FILES = 50, 128, 2_000_000  # faults told of a check; nesting of JSON; files of a bundle
 MARKS, EDITED, VERSIONS = 100, 20_000, 100  # at most: marks in a row, words of what was edited, versions of a detector
 RATIO = 200  # a packed file unpacks to SMALL and so many times its size, at most
@@ -81,7 +82,9 @@ WORDS = ("README.md", "CHANGES.md", "LICENSE", "CITATION.cff", "datapackage.json
 FOLDERS = ("detectors", "seals", "journal", "evidence", "texts", "amendments", "tables", "report", "replies")
 # Fields of records: s string, t time, d digest, i integer, o object, l list of strings, * anything; with ? also null.
 SEAL = "announced:* digests:o edition:s format:i journals:o kind:s previous:d? sealed_at:t software:s study:s"
-PROTOCOL = "study:s edition:s seed_sha256:d level:s attempts:i ask_again_in_doubt:* window:o arms:* detectors:*"
+PROTOCOL = (
+    "format:i study:s edition:s seed_sha256:d level:s attempts:i ask_again_in_doubt:* window:o arms:* detectors:*"
+)
 ARM = "name:s truth:s documents:i headline:* quotas:* evidence:o budget:o? unit:s"
 DETECTOR = "name:s version:s? surface:s tier:s payer:s relation:s rule:o?"
 CARD = "answer:o scale:o? verdicts:o boundary:o"
@@ -772,6 +775,7 @@ class Study:
 
     def __init__(self, bundle: Bundle, report: Report) -> None:
         self.bundle, self.report = bundle, report
+        self.format = format_of(bundle.root) or FORMATS[-1]
         self.seals: dict[str, dict[str, Any]] = {}
         self.protocol: dict[str, Any] = {}
         self.arms: dict[str, dict[str, Any]] = {}
@@ -786,6 +790,11 @@ class Study:
         self.sizes: list[int] = []  # documents of each bucket
         self.shared: dict[tuple[int, ...], tuple[int, ...]] = {}
         self.retrospective = False
+
+    @property
+    def ruled(self) -> str:
+        """A field of seals and start lines since format 2: by which rules of a release they were written."""
+        return " rules:i" * (self.format > 1)
 
     def bucket(self, keys: Iterable[tuple[str, str, str | None]]) -> tuple[int, ...]:
         """The numbers of these buckets, each of which has one document more."""
@@ -820,8 +829,8 @@ def check_sums(study: Study) -> None:
     for path in sorted(set(REQUIRED) - set(bundle.files)):
         report.fault(1, path, "no such file", "one of the files of the format")
     with report.guard(1, "format"):
-        if (said := bundle.whole("format")) != b"1\n":
-            report.fault(1, "format", said.decode(errors="replace"), "1 and a line end")
+        if (said := bundle.whole("format")) not in [f"{number}\n".encode() for number in FORMATS]:
+            report.fault(1, "format", said.decode(errors="replace"), f"{KNOWN} and a line end")
     report.done[1] = f"{len(bundle.files)} files, {sum(bundle.files.values())} bytes"
 
 
@@ -840,12 +849,13 @@ def check_seals(study: Study) -> None:
     for name in names:
         path = f"seals/{name}.json"
         with report.guard(2, path):
-            seal = bundle.record(path, SEAL)
+            seal = bundle.record(path, SEAL + study.ruled)
             if TAG.fullmatch(seal["edition"]) is None:
                 raise Fault(f"edition {seal['edition']}", "the tag of an edition")
             study.seals[name] = seal
             first = study.seals.get("promise", seal)
-            expected: dict[str, Any] = {"previous": previous, "kind": name.partition("-")[0], "format": 1}
+            expected: dict[str, Any] = {"previous": previous, "kind": name.partition("-")[0]}
+            expected |= {"format": study.format}
             expected |= {} if name == "corpus" else {"announced": None}
             expected |= {"journals": {}} if name in ("promise", "corpus") else {}
             for field, value in (expected | {at: first[at] for at in ("study", "edition")}).items():
@@ -925,6 +935,7 @@ def check_protocol(study: Study) -> None:
         report.unchecked(3, "seals/promise.json", "what was promised: there is no seal that can be read")
     with report.guard(3, "protocol.json"):
         protocol = study.protocol = bundle.record("protocol.json", PROTOCOL, exact=False)
+        report.expect(3, "protocol.json format", protocol["format"], study.format)
         for field in ("study", "edition"):
             report.expect(3, f"protocol.json {field}", protocol[field], (promise or protocol)[field])
         for arm in protocol["arms"]:
@@ -1459,7 +1470,7 @@ class Scan:
                 kind = entry.get("kind") if isinstance(entry, dict) else None
                 if kind not in JOURNAL or (count == 1 and kind != "start"):
                     raise Fault(f"a line of kind {kind}", "start first; then one of " + ", ".join(JOURNAL))
-                if fitting(entry, JOURNAL[kind])["prev"] != previous:
+                if fitting(entry, JOURNAL[kind] + self.study.ruled * (kind == "start"))["prev"] != previous:
                     self.report.fault(5, f"{place} prev", entry["prev"], f"{previous}, the digest of the line before")
                     return place
                 newest = max(newest, moment(entry["at"]))
@@ -2094,6 +2105,15 @@ def told(check: dict[str, Any]) -> str:
     return f"{line}. {check['remedy']}\n" if check["remedy"] else f"{line}\n"
 
 
+def format_of(root: Path) -> int | None:
+    """The number in the file `format`; None where there is none, which check 1 tells."""
+    with contextlib.suppress(OSError):
+        if stat.S_ISREG((root / "format").lstat().st_mode):  # a named pipe would never answer
+            match = re.fullmatch(rb"([1-9][0-9]{0,8})\n", (root / "format").read_bytes()[:16])
+            return int(match[1]) if match else None
+    return None
+
+
 def elsewhere(root: Path) -> str:
     """Where a bundle is, for somebody who named a folder that is none; "" where it is one."""
     marks = ("format", "SHA256SUMS")
@@ -2120,6 +2140,10 @@ def main(arguments: list[str]) -> int:
         return 2
     if other := elsewhere(root):
         sys.stderr.write(f"{other}\n")
+        return 2
+    if (number := format_of(root)) is not None and number > FORMATS[-1]:
+        known = f"this verify.py knows {KNOWN}"
+        sys.stderr.write(f"{plain(root)}: is of format {number}; {known}: use a newer release\n")
         return 2
     checks = verify(root)
     failed = {check["number"] for check in checks if check["state"] == "failed"}

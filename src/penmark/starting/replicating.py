@@ -114,7 +114,7 @@ def _refuse_odd_files(bundle: Path) -> None:
 
 def _promised(source: Edition) -> Protocol:
     promised = protocol.read_sealed(source)
-    if protocol.canonical(protocol.load(source.protocol_yaml)) != protocol.canonical(promised):
+    if protocol.canonical(protocol.load(source.protocol_yaml, unsaid=promised.format)) != protocol.canonical(promised):
         raise PenmarkError("says something else than protocol.json", place=str(source.protocol_yaml), remedy=_VERIFY)
     return promised
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from penmark import SOFTWARE, display, protocol, seals, study, tokens, verify
+from penmark import display, protocol, seals, study, tokens, verify
 from penmark.errors import UsageError, installing
 from penmark.records import Check
 from penmark.telling import describe
@@ -39,9 +39,8 @@ def check(root: Path, trust: tokens.Trust) -> list[Check]:
 def again(edition: study.Edition, found: list[Found]) -> None:
     """Make page and words again, and hold those in the bundle to them. ``found``: what the eight checks found so far."""
     eight = found[7]
-    release = seals.sealed_by(edition)
-    if release != SOFTWARE:
-        why = f"the bundle says that {release or 'nobody'} made it: what that release makes, it alone can say"
+    if not seals.by_our_rules(edition):
+        why = f"they were made {seals.describe_rules(edition)}"
         eight.not_checked("page and words, made again", why, "Verify with the release that the evidence seal names.")
         return
     before = [one.number for one in found if not one.clean]

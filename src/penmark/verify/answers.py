@@ -9,13 +9,13 @@ from __future__ import annotations
 import base64
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
-from penmark import SOFTWARE, canon, cards, evidence, journal, reading, study
+from penmark import canon, cards, evidence, journal, reading, study, versions
 from penmark.errors import PenmarkError, counted
 from penmark.records import Card
 from penmark.verify import bulk, packed, shapes, texts, typed
@@ -87,8 +87,10 @@ def answers(
         if kept.lost:
             return
         if not ours:
-            others = ", ".join(sorted({str(start["software"]) for start in one.starts} - {SOFTWARE}))
-            why = f"another release ({others}) wrote it, whose remarks on answers are not held against the answers"
+            others = ", ".join(
+                sorted({str(start["software"]) for start in one.starts if _rules(start) != versions.RULES})
+            )
+            why = f"other rules wrote it ({others}), whose remarks on answers are not held against the answers"
             found.not_checked(place, why, "Use the release that its start lines name.")
     file, more = kept.take(1)
     if more.height:
@@ -184,8 +186,12 @@ def _answer(where: str, row: _Row, judged: reading.Judged, text: str | None, fou
 
 
 def _ours(one: journal.Journal) -> bool:
-    """True where this release wrote the journal: what is worth a remark is not part of the format."""
-    return all(start["software"] == SOFTWARE for start in one.starts)
+    """True where the rules of this release wrote the journal: what is worth a remark is not part of the format."""
+    return all(_rules(start) == versions.RULES for start in one.starts)
+
+
+def _rules(start: Mapping[str, Any]) -> int | None:
+    return versions.rules_of(str(start["software"]), start.get("rules"))
 
 
 def _remark(where: str, row: _Row, card: Card, body: bytes, text: str | None, found: Found) -> None:

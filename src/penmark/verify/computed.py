@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from penmark import SOFTWARE, scoring, seals, study
+from penmark import scoring, seals, study
 from penmark import tables as made
 from penmark.errors import PenmarkError
 from penmark.journal import Journal
@@ -76,10 +76,10 @@ def tables(edition: study.Edition, again: Computed, six: Found, seven: Found) ->
     """Check 7; where a table differs, check 6 looks whether pairs were left out of it."""
     expected = dict(again.tables)
     unknown = {"tables/departures.csv"} - set(expected)
-    if (software := seals.sealed_by(edition)) != SOFTWARE:
+    if not seals.by_our_rules(edition):
         unknown.add(_WARNINGS)
         expected.pop(_WARNINGS, None)
-        why = f"another release ({software or 'no seal names it'}) sealed the evidence: its rules say what is a warning"
+        why = f"the evidence was sealed {seals.describe_rules(edition)}, and rules say what is a warning"
         gone = "" if (edition.root / _WARNINGS).is_file() else ", and that there is none"
         seven.not_checked(_WARNINGS, why + gone, "Use the release that the seal names.")
     for path, data in sorted(expected.items()):

@@ -74,7 +74,7 @@ def journals(
             remedy = "Nobody promised this detector."
             found.failed(place, f"answers of {one.detector}", "committed detectors only", remedy)
             continue
-        _starts(place, one, edition, held.get(one.detector), found)
+        _starts(place, one, edition, promised.format, held.get(one.detector), found)
         hours.hours(place, one, promised, sealed, found)
         _documents(place, one, frozen, found)
         _asked(place, one, promised.detector(one.detector).version, found)
@@ -93,11 +93,21 @@ def journals(
         found.ok("journal", f"{sum(j.lines for j in read)} lines in {len(read)} journals, chained and sealed")
 
 
-def _starts(place: str, one: journal.Journal, edition: study.Edition, sealed: SealedCard | None, found: Found) -> None:
+def _starts(
+    place: str,
+    one: journal.Journal,
+    edition: study.Edition,
+    number: int,
+    sealed: SealedCard | None,
+    found: Found,
+) -> None:
     digest = canon.sha256(study.read(edition.sealed_card(one.detector))) if sealed is not None else None
     last = one.sent["line"][-1] if one.sent.height else 0
     for start in one.starts:
         where = f"{place}:{start['line']}"
+        if ("rules" in start) != (number > 1):
+            held = "rules" if "rules" in start else "no rules"
+            found.failed(where, f"a start line with {held}", "rules in every start line from format 2 on", _CHANGED)
         found.equal(
             f"{where} card", start["card_sha256"], digest, "It was asked by another card than the promised one."
         )

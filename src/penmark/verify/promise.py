@@ -9,9 +9,9 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from penmark import amendments, cards, departed, protocol, seals, study, tokens
+from penmark import amendments, cards, departed, protocol, seals, study, tokens, versions
 from penmark.errors import PenmarkError
-from penmark.records import FORMAT, Amendment, Card, Protocol, Seal
+from penmark.records import Amendment, Card, Protocol, Seal
 from penmark.verify import differing, stamps
 from penmark.verify.found import Found
 from penmark.verify.sums import digest
@@ -31,9 +31,10 @@ def promise(edition: study.Edition, promised: Protocol, sealed: Seal | None, tru
 
 
 def _same(edition: study.Edition, promised: Protocol, found: Found) -> None:
-    found.equal("protocol.json format", promised.format, FORMAT, "Use the penmark release that wrote this format.")
+    if (number := versions.find_format(edition.root)) is not None:
+        found.equal("protocol.json format", promised.format, number, "An edition is of one format.")
     try:
-        readable = protocol.canonical(protocol.load(edition.protocol_yaml))
+        readable = protocol.canonical(protocol.load(edition.protocol_yaml, unsaid=promised.format))
     except PenmarkError as error:
         found.error(error)
         return
@@ -107,11 +108,10 @@ def _told(
     path: str, edition: study.Edition, promised: Protocol, known: dict[str, Card], got: bytes, found: Found
 ) -> list[protocol.Departure]:
     """The departures that the table must have; of another release's, whether cards are those that it ships is not known."""
-    if departed.ours(edition):
+    if seals.by_our_rules(edition):
         return departed.now(promised, known, protocol.unpublished(edition))
     told = departed.theirs(got, promised, known, edition)
-    who = seals.sealed_by(edition) or "no seal names it"
-    why = f"another release ({who}) sealed the evidence: whether cards are those that it ships, it alone can say"
+    why = f"the evidence was sealed {seals.describe_rules(edition)}: whether cards are those that shipped then, is not known"
     found.not_checked(f"{path}, of cards", why, "Use the release that the seal names.")
     return told
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise, zip_longest
 from pathlib import Path
 
-from penmark import study, tokens
+from penmark import study, tokens, versions
 from penmark.errors import PenmarkError
-from penmark.records import FORMAT, Seal
+from penmark.records import Seal
 from penmark.seals import read
 from penmark.verify import stamps
 from penmark.verify.found import Found
@@ -77,7 +77,8 @@ def _read(edition: study.Edition, name: str, found: Found) -> Seal | None:
     except PenmarkError as error:
         found.error(error)
         return None
-    found.equal(f"{place} format", seal.format, FORMAT, "Use the penmark release that wrote this format.")
+    if (number := versions.find_format(edition.root)) is not None:
+        found.equal(f"{place} format", seal.format, number, "An edition is of one format.")
     if name != "corpus":
         found.equal(f"{place} announced", seal.announced, None, "The corpus seal says what was announced before it.")
     if name in ("promise", "corpus"):
