@@ -342,6 +342,34 @@ def fewer_words_changed_than_were(forger: Forger) -> None:
     forger.row("manifest.jsonl", lambda value: value["provenance"].update(words_changed=2), id="E-03")
 
 
+SENTENCES = (
+    "says that a sentence was kept which was not, or nothing of it: links that cover nothing, or lie beyond the text"
+)
+
+
+def linked(forger: Forger, *links: tuple[str, list[int] | None, list[int] | None], verdict: str = "kept") -> None:
+    """Say of E-01 what became of its draft's sentences."""
+    told = [{"kind": kind, "draft": draft, "text": text} for kind, draft, text in links]
+    value = {"splitters": ["sentencex 0", "nupunkt 0"], "verdict": verdict, "because": "", "links": told}
+    forger.row("manifest.jsonl", lambda row: row["provenance"].update(sentences=value), id="E-01")
+
+
+@forgery(SENTENCES, 4, "manifest.jsonl")
+def no_links_at_all(forger: Forger) -> None:
+    linked(forger)
+
+
+@forgery(SENTENCES, 4, "manifest.jsonl")
+def links_beyond_the_text(forger: Forger) -> None:
+    size = len(material.TEXTS["E-01"])
+    linked(forger, ("kept", [0, len(material.DRAFTS["E-01"])], [0, size + 1]))
+
+
+@forgery(SENTENCES, 4, "manifest.jsonl")
+def a_link_of_the_beginning_alone(forger: Forger) -> None:
+    linked(forger, ("kept", [0, 9], [0, 9]))
+
+
 @forgery("shows what a withheld text could be", 4, "manifest.jsonl")
 def the_words_of_a_withheld_text(forger: Forger) -> None:
     forger.row("manifest.jsonl", lambda value: value.update(words=36), id="B-04")

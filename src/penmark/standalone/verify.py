@@ -102,6 +102,11 @@ PROVENANCE = {
     "edited": "grade:s draft_sha256:d draft:o words_changed:i draft_words:i",
     "transformed": "grade:s parent:s attack:s",
 }
+SENTENCES = "because:s links:* splitters:l verdict:s"
+ONE_SIDE = {"deleted": ("draft",), "added": ("text",)}
+KINDS_OF_LINKS = ("kept", "replaced", "joined", "split", "moved", "deleted", "added")
+PAIRS = 2_500  # sentences that went and that came are held against each other, so many pairs at most
+BLANK = re.compile(r"\n[^\S\n]*\n\s*")
 TRUE = {
     "human": ("archive", "attested"),
     "ai": ("generated", "transformed"),
@@ -511,6 +516,11 @@ def early(one: str, other: str) -> bool:
 
 def count_words(text: str) -> int:
     """Words by the rule penmark-1."""
+    return len(words_of(text))
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text by the rule penmark-1, with the punctuation in their runs."""
     pieces: list[str] = []
     for run in RUN.findall(text):
         start = 0
@@ -520,7 +530,28 @@ def count_words(text: str) -> int:
                 pieces.append(run[start:at])
                 start = at + 1
         pieces.append(run[start:])
-    return sum(any(map(str.isalnum, piece)) for piece in pieces)
+    return [piece for piece in pieces if any(map(str.isalnum, piece))]
+
+
+def bare(text: str) -> list[str]:
+    """The words of a sentence, case and punctuation at their ends apart."""
+    found = []
+    for word in words_of(text):
+        held = [at for at, char in enumerate(word) if char.isalnum()]
+        found.append(word[held[0] : held[-1] + 1].casefold())
+    return found
+
+
+def shared(before: list[str], after: list[str]) -> int:
+    """How many words of one list stand in the other in the same order: the longest common subsequence."""
+    at: defaultdict[str, int] = defaultdict(int)
+    for bit, word in enumerate(before):
+        at[word] |= 1 << bit
+    full = left = (1 << len(before)) - 1
+    for word in after:
+        hit = left & at[word]
+        left = (left + hit | left - hit) & full
+    return len(before) - left.bit_count()
 
 
 def piled(text: str) -> bool:
@@ -1012,6 +1043,8 @@ class Corpus:
         study.withdrawn = {line["document"]: line["at"] for line in gone}
         self.pool = Pool(study)
         self.children: list[tuple[Doc, str, str | None]] = []  # made of another text: of which, and its digest
+        self.edits: list[tuple[Doc, str, dict[str, Any]]] = []  # published: its draft, what is said of its sentences
+        self.linked: dict[str, str] = {}  # texts and drafts of those, by address
 
     def check(self) -> None:
         with self.report.guard(4, "screening.csv"):
@@ -1042,6 +1075,11 @@ class Corpus:
                     self.text(doc, draft_words, place, address, raw)
         for address, uses in self.wanted.items():
             self.report.fault(4, uses[0][0].place, f"no text {address}", f"the text of {uses[0][0].id}, or its draft")
+        for doc, draft, told in self.edits:
+            with self.report.guard(4, f"{doc.place} sentences"):
+                before, after = self.linked[draft], self.linked[doc.address]
+                if before and after and max(count_words(before), count_words(after)) <= EDITED:
+                    Links(told, before, after).check()
         known = [name for name in self.study.documents if name in self.study.withdrawn]
         self.report.expect(4, "withdrawn.jsonl", self.withdrawn, known)
         for name in known:
@@ -1141,6 +1179,9 @@ class Corpus:
             self.children.append((doc, origin["parent"], origin.get("parent_sha256")))
         if kind == "edited" and published:
             self.wanted[origin["draft_sha256"]].append((doc, origin["draft_words"]))
+            if (told := origin.get("sentences")) is not None:
+                self.edits.append((doc, origin["draft_sha256"], told))
+                self.linked |= {origin["draft_sha256"]: "", doc.address: ""}
             if max(origin["draft_words"], record["words"] or 0) > EDITED:
                 self.report.fault(4, place, "an edited text, or its draft, of more words", f"{EDITED} words at most")
         self.promises(self.study.arms[arm], origin, place, safe(name))
@@ -1204,6 +1245,8 @@ class Corpus:
         text = raw.decode()
         if piled(text):
             raise Fault(f"more than {MARKS} combining marks in a row", f"{MARKS} at most")
+        if address in self.linked:
+            self.linked[address] = text
         clean = unicodedata.normalize("NFC", text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
         if draft_words is not None:
             self.report.expect(4, f"{place} (draft of {doc.id})", sha256(raw), address)
@@ -1261,6 +1304,81 @@ class Corpus:
             for position, doc in enumerate(drawn):
                 doc.position = position
             self.pool.replay(seed)
+
+
+class Links:
+    """4: what became of the sentences of a draft, as its record says it, held against draft and text."""
+
+    def __init__(self, told: dict[str, Any], draft: str, text: str) -> None:
+        self.told, self.sides = told, {"draft": draft, "text": text}
+        self.links = [fitting(link, "draft:* kind:s text:*") for link in fitting(told, SENTENCES)["links"]]
+        self.words: list[dict[str, list[str]]] = []  # of each link, by side
+
+    def check(self) -> None:
+        for side, whole in self.sides.items():
+            self.covered(side, whole)
+        for number, link in enumerate(self.links, 1):
+            held = {side: whole[slice(*link[side])] for side, whole in self.sides.items() if link[side] is not None}
+            words = {side: bare(part) for side, part in held.items()}
+            if not self.fits(link["kind"], held, words):
+                raise Fault(f"link {number} is called {link['kind']}", "a kind that follows from the words")
+            self.words.append(words)
+        self.moved()
+        self.verdict()
+
+    def covered(self, side: str, whole: str) -> None:
+        """Spans stand in order, and between them no letter and no digit."""
+        at, spans = 0, [link[side] for link in self.links if link[side] is not None]
+        for span in [*spans, [len(whole), len(whole)]]:
+            if not (isinstance(span, list) and len(span) == 2 and {type(span[0]), type(span[1])} == {int}):
+                raise Fault(f"{side}: {span}", "from where to where, or null")
+            if not (at <= span[0] < span[1] <= len(whole) or at <= span[0] == len(whole) == span[1]):
+                raise Fault(f"{side}: {span} of {len(whole)}", "links in the order of the text, within it")
+            if any(map(str.isalnum, whole[at : span[0]])):
+                raise Fault(f"{side}: nothing about {at} to {span[0]}", "every word in a link")
+            at = span[1]
+
+    def fits(self, kind: str, held: dict[str, str], words: dict[str, list[str]]) -> bool:
+        """Whether a link of that kind may hold these parts of draft and text."""
+        sides, double = tuple(held), {"joined": "draft", "split": "text"}.get(kind)
+        wanted = [("draft",), ("text",)] if kind == "moved" else [ONE_SIDE.get(kind, ("draft", "text"))]
+        if kind not in KINDS_OF_LINKS or sides not in wanted or not all(words.values()):
+            return False
+        for side, part in held.items():  # no sentence runs across a blank line
+            paragraphs = sum(any(map(str.isalnum, each)) for each in BLANK.split(part))
+            if paragraphs > (2 if side == double else 1):
+                return False
+        if len(sides) == 1:
+            return True
+        same = shared(words["draft"], words["text"])
+        if double is not None:  # of each of two sentences half of the words, at least, stand in the one
+            return len(words[double]) >= 2 and 4 * same >= len(words[double])
+        return (3 * same >= max(map(len, words.values()))) == (kind == "kept")
+
+    def moved(self) -> None:
+        """A sentence that went and one that came are one that moved, where half of their words are the same."""
+        gone, come = ([at for at, link in enumerate(self.links) if link[side] is None] for side in ("text", "draft"))
+        pairs: set[int] = set()
+        for one, other in itertools.islice(itertools.product(gone, come), PAIRS):
+            before, after = self.words[one]["draft"], self.words[other]["text"]
+            if not pairs & {one, other} and 2 * shared(before, after) >= max(len(before), len(after)):
+                pairs |= {one, other}
+        every = len(gone) * len(come) <= PAIRS
+        for at in sorted({*gone, *come} if every else pairs):
+            if (self.links[at]["kind"] == "moved") != (at in pairs):
+                raise Fault(f"link {at + 1} is called {self.links[at]['kind']}", "moved where the words say so")
+
+    def verdict(self) -> None:
+        """Verdict and reason follow from the links; or two splitters disagree, and it is unclear."""
+        counts = Counter(link["kind"] for link in self.links if link["kind"] != "kept")
+        verdict = "changed" if counts["added"] + counts["deleted"] else "unclear" if any(counts.values()) else "kept"
+        counts["moved"] //= 2
+        because = " and ".join(f"{number} {kind}" for kind, number in sorted(counts.items()) if number)
+        first = "".join(self.told["splitters"][:1]).split(" ")[0]
+        got = (self.told["verdict"], self.told["because"])
+        disagree = f"the splitters disagree: {first} {because or 'all kept'}, "
+        if got != (verdict, because) and not (got[0] == "unclear" and got[1].startswith(disagree)):
+            raise Fault(f"{got[0]} ({got[1]})", f"{verdict} ({because})")
 
 
 class Pool:

@@ -23,7 +23,8 @@ Span = tuple[int, int]
 """From where to where, in code points of the text."""
 SPLITTERS = ("sentencex", "nupunkt")
 """The distributions; the alignment that is recorded is by the first."""
-_BLANK = re.compile(r"\n[^\S\n]*\n\s*")
+BLANK = re.compile(r"\n[^\S\n]*\n\s*")
+"""A blank line, across which no sentence runs."""
 _Split = Callable[[str], list[Span]]
 
 
@@ -89,7 +90,7 @@ def _whole(spans: list[Span], part: tuple[int, int]) -> Span | None:
 
 def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
     start = 0
-    for gap in _BLANK.finditer(text):
+    for gap in BLANK.finditer(text):
         yield start, text[start : gap.start()]
         start = gap.end()
     yield start, text[start:]

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from penmark import canon, study, text
 from penmark.errors import PenmarkError, counted
-from penmark.records import Document
-from penmark.verify import packed
+from penmark.records import Document, Sentences
+from penmark.verify import links, packed
 from penmark.verify.found import Found
 
 LONGEST = 2**26
@@ -21,12 +22,13 @@ LONGEST = 2**26
 
 class Facts(NamedTuple):
     """What a manifest says of a published text. ``draft``: for an edited one its draft's digest, the number of words
-    that were changed, and the words of the draft."""
+    that were changed, and the words of the draft; ``sentences``: what it says of them, and the language by which."""
 
     id: str
     attested: bool
     measured: tuple[int | None, int | None, str | None]
     draft: tuple[str, int, int] | None
+    sentences: tuple[Sentences, str | None] | None = None
 
 
 Wanted = dict[str, tuple[Facts, ...]]
@@ -40,7 +42,9 @@ def facts(document: Document) -> Facts:
     measured = (document.words, document.characters, document.address if form == document.address else form)
     own = document.provenance
     draft = (own.draft_sha256, own.words_changed, own.draft_words) if own.kind == "edited" else None
-    return Facts(document.id, document.attested, measured, draft)
+    told = own.sentences if own.kind == "edited" else None
+    sentences = None if told is None else (told, document.language)
+    return Facts(document.id, document.attested, measured, draft, sentences)
 
 
 def texts(edition: study.Edition, wanted: Wanted, salts: Mapping[str, bytes], found: Found) -> None:
@@ -68,10 +72,15 @@ def texts(edition: study.Edition, wanted: Wanted, salts: Mapping[str, bytes], fo
     for address in sorted((set(wanted) | set(drafts)) - seen):
         name = wanted[address][0].id if address in wanted else f"the draft of {drafts[address].id}"
         found.failed(f"texts/{address}.txt", f"the text of {name} is missing", "every published text", _FROZEN)
+    unsplit: Counter[str] = Counter()
     for address in sorted(edits & set(wanted)):
         counted_from: dict[str, tuple[int, int]] = {}
         for document in wanted[address]:
-            _edit(document, held.get(address), held, counted_from, found)
+            if _edit(document, held.get(address), held, counted_from, found):
+                unsplit.update(_sentences(document, held[address], held, found))
+    for why, count in unsplit.items():
+        edits_of = f"{counted(count, 'edit')}: {why}"
+        found.not_checked("texts, sentences", edits_of, "What is held without splitters is in docs/format.md, 5.")
 
 
 def read(edition: study.Edition, found: Found) -> Iterator[tuple[str, str, bytes]]:
@@ -130,16 +139,36 @@ def _edit(
     held: Mapping[str, bytes],
     changed: dict[str, tuple[int, int]],
     found: Found,
-) -> None:
-    """The number of changed words, counted again from draft and text. ``changed``: what was counted from each draft of it."""
+) -> bool:
+    """The number of changed words, counted again from draft and text. ``changed``: what was counted from each draft of it.
+
+    False where draft or text are not there, or too long to be counted."""
     if document.draft is None or after is None or document.draft[0] not in held:
-        return
+        return False
     what, address = f"manifest.jsonl, {document.id} (words changed, words of the draft)", document.draft[0]
     if address not in changed:
         before, now = (text.word_list(raw.decode("utf-8", "replace")) for raw in (held[address], after))
         if (most := max(len(before), len(now))) > text.MOST_EDITED:
             found.failed(what, f"{most} words of draft or text", f"{text.MOST_EDITED} at most", _FROZEN)
-            return
+            return False
         changed[address] = text.edit_distance(before, now), len(before)
     remedy = "What the manifest says does not follow from draft and text."
     found.equal(what, document.draft[1:], changed[address], remedy)
+    return True
+
+
+def _sentences(document: Facts, after: bytes, held: Mapping[str, bytes], found: Found) -> Iterator[str]:
+    """What is said of the sentences of an edit is held against draft and text; why they were not split again, if so."""
+    if document.sentences is None or document.draft is None:
+        return
+    told, language = document.sentences
+    draft, now = (raw.decode("utf-8", "replace") for raw in (held[document.draft[0]], after))
+    what, remedy = f"manifest.jsonl, {document.id} (sentences)", "Ask the publisher for the links that the texts give."
+    if (fact := links.wrong(told, draft, now)) is not None:
+        found.failed(what, fact, "links that cover draft and text in order, each of its kind", remedy)
+        return
+    try:
+        if (why := links.again(told, draft, now, language)) is not None:
+            yield why
+    except ValueError as error:
+        found.failed(what, told.verdict, str(error), remedy)
