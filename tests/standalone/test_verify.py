@@ -278,6 +278,11 @@ def a_folder_in_a_folder(files: Files) -> None:
 
 
 @forgery(1, "format")
+def no_format(files: Files) -> None:
+    files["format"] = b"0\n"
+
+
+@forgery(2, "format")
 def another_format(files: Files) -> None:
     files["format"] = b"2\n"
 
