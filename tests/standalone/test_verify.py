@@ -277,12 +277,12 @@ def a_folder_in_a_folder(files: Files) -> None:
     files["texts/nested/a.txt"] = b"x"
 
 
-@forgery(1, "format")
+@forgery(1, "format", also=None)
 def no_format(files: Files) -> None:
     files["format"] = b"0\n"
 
 
-@forgery(2, "format")
+@forgery(2, "seals/promise.json", also=None)
 def another_format(files: Files) -> None:
     files["format"] = b"2\n"
 
