@@ -40,6 +40,8 @@ LABELS = {
     "rate": "Rate",
     "low high": "Interval",
     "rate low high": "Rate and interval",
+    "rate unanswered": "Rate",
+    "rate low high unanswered": "Rate and interval",
     "worst_low worst_high": "Worst case",
     "unit": "Unit",
     "units": "Units",
@@ -58,6 +60,7 @@ LABELS = {
     "fp_rate": "False-positive rate",
     "fp_low fp_high": "Interval",
     "fp_rate fp_low fp_high": "False-positive rate and interval",
+    "fp_rate fp_low fp_high fp_unanswered": "False-positive rate and interval",
     "ai_documents": "AI texts",
     "ai_n ai_mix": "AI texts answered",
     "ai_n": "AI texts answered",
@@ -66,6 +69,7 @@ LABELS = {
     "detection_rate": "Detection rate",
     "detection_low detection_high": "Interval",
     "detection_rate detection_low detection_high": "Detection rate and interval",
+    "detection_rate detection_low detection_high detection_unanswered": "Detection rate and interval",
     "declined": "Declined",
     "failed": "Failed",
     "in_doubt": "In doubt",
@@ -357,10 +361,11 @@ def markdown_table1(table1: bytes) -> str:
 
 
 def _measured(row: dict[str, str], n: str, k: str, name: str) -> tuple[str, str]:
+    missing = f"; {row[f'{name}_unanswered']}" if row.get(f"{name}_unanswered") else ""
     if row[f"{name}_rate"] == "":
-        return f"{NONE} of {row[n] or '0'}", NONE
+        return f"{NONE} of {row[n] or '0'}", NONE + missing
     low, high = (show(row[f"{name}_{end}"], "points") for end in ("low", "high"))
-    return f"{row[k]} of {row[n]}", f"{show(row[f'{name}_rate'], 'percent')} ({low}–{high})"
+    return f"{row[k]} of {row[n]}", f"{show(row[f'{name}_rate'], 'percent')} ({low}–{high}){missing}"
 
 
 def _inline(text: str) -> str:

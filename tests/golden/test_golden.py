@@ -20,7 +20,7 @@ from penmark import canon, doubts, study
 from penmark.report import page
 
 SUMS = Path(__file__).with_name("golden.sums")
-DIGEST = "e6282f4450a905f9c27a41dc54bcac283d781f979ce4c26f80515622633336fd"
+DIGEST = "504bfcfbef4523e3da50e6b37636c5453931a29b28faa08338aa3eb348adea66"
 """SHA-256 of ``golden.sums``."""
 LEFT_OUT = ("SHA256SUMS", "verify.py")
 """One follows from all others; the other is a copy of a file of this repository, as check 1 says."""
@@ -118,3 +118,16 @@ def test_both_verifiers_find_nothing_wrong_and_say_what_they_leave_out(golden: P
         line.split(":")[0] for line in alone.unknown().splitlines()
     }
     assert {check.number for check in ours.checks if check.state == "ok"} == set(range(1, 9))
+
+
+def test_what_has_no_answer_stands_beside_the_rate(golden: Path) -> None:
+    page, readme = ((golden / name).read_text(encoding="utf-8") for name in ("report/index.html", "README.md"))
+    said = [(number, row) for number, row in enumerate(rows(golden, "table1"), 1) if row["fp_unanswered"]]
+    assert said
+    for number, row in said:
+        span = (
+            f'<span data-cell="tables/table1.csv:{number}:fp_unanswered" data-as="text">{row["fp_unanswered"]}</span>'
+        )
+        assert page.count(span) == 2  # beside the rate in Table 1, and in the plot
+        assert f"; {row['fp_unanswered']} |" in readme
+    assert both.ours(golden).failed == both.alone(golden).failed == set()

@@ -284,7 +284,7 @@ def no_format(files: Files) -> None:
 
 @forgery(2, "seals/promise.json", also=None)
 def another_format(files: Files) -> None:
-    files["format"] = b"2\n"
+    files["format"] = b"3\n"
 
 
 # 2 seals

@@ -93,6 +93,7 @@ def table1(path: Path) -> list[str]:
     for row in rows:
         shown = [
             f"{row[k]} of {row[n]}  {_percent(row[r])} [{_percent(row[low])}, {_percent(row[high])}]"
+            + (f" ({missing})" if (missing := row.get(f"{r.removesuffix('_rate')}_unanswered")) else "")
             for k, n, r, low, high in (
                 ("false_positives", "human_n", "fp_rate", "fp_low", "fp_high"),
                 ("detections", "ai_n", "detection_rate", "detection_low", "detection_high"),

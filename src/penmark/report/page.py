@@ -142,6 +142,7 @@ def _results(sources: display.Sources, tables: Mapping[str, bytes], recomputed: 
         "announced": sources.value("seals/corpus.json", "/announced") is not None,
         "recomputed": _once(table1, recomputed),
         "table1": table1,
+        "gaps": any("fp_unanswered" in t for _, t in table1),
         "dated": any(t["first_scanned_at"] != "" for _, t in table1),
         "days": len({t[at][:10] for _, t in table1 for at in ("first_scanned_at", "last_scanned_at")} - {""}) > 1,
         "ranges": {truth: plots.spread(truth, table1) for truth in ("human", "ai")},

@@ -1985,13 +1985,32 @@ class Result:
         made["no_result"] = made["declined"] + made["failed"] + made["in_doubt"]
         return made
 
-    def cells(self, key: tuple[str, str, str], k_field: str) -> list[object]:
-        """documents … worst_high of a bucket."""
+    def cells(self, key: tuple[str, str, str], k_field: str, worst: bool = True) -> list[object]:
+        """documents … worst_high of a bucket, or … high; from format 2 on with what has no answer."""
         made, level = self.total(key), self.study.protocol["level"]
         n, k, lost = made["n"], made[k_field], made["no_result"]
         states = [made[field] for field in ("uncertain", "no_result", "not_scannable", "not_run")]
-        worst = wilson(k, n + lost, level)[1], wilson(k + lost, n + lost, level)[2]
-        return [made["documents"], n, k, *states, *wilson(k, n, level), *worst]
+        ends = (wilson(k, n + lost, level)[1], wilson(k + lost, n + lost, level)[2]) if worst else ()
+        return [made["documents"], n, k, *states, *wilson(k, n, level), *ends, *self.unanswered(key)]
+
+    def unanswered(self, *keys: tuple[str, str, str]) -> list[str]:
+        """What is said beside a rate over these buckets of what has no answer; nothing at all in format 1."""
+        if self.study.format == 1:
+            return []
+        parts = [(made["documents"] - made["n"], key[0]) for key in keys for made in [self.total(key)]]
+        missing, documents = sum(count for count, _ in parts), self.total(*keys)["documents"]
+        if missing == 0 or (missing * 20 <= documents and not self.uneven):
+            return [""]
+        each = " + ".join(f"{count} {arm}" for count, arm in parts)
+        return [f"no answer to {missing} of {documents}" + (f": {each}" if len(parts) > 1 else "")]
+
+    @functools.cached_property
+    def uneven(self) -> bool:
+        """Whether two arms differ in what has no answer by more than chance: their intervals do not meet."""
+        made = [self.total((arm, "", "")) for arm in self.study.arms]
+        held = [(each["documents"] - each["n"], each["documents"]) for each in made if each["documents"]]
+        ends = [wilson(missing, of, self.study.protocol["level"]) for missing, of in held]
+        return bool(ends) and max(low for _, low, _ in ends) > min(high for _, _, high in ends)
 
     def readings(self, scan: Scan, table: Table, timing: str) -> None:
         """Counts every pair, and holds its row of readings.csv against the table."""
@@ -2043,6 +2062,7 @@ class Result:
     def table1(self, timing: str) -> list[object]:
         rule, arms, detector = self.judge.rule, self.study.arms, self.study.detectors[self.detector]
         parts: list[object] = []
+        gaps: list[str] = []
         pooled: list[tuple[str, str, str]] = []
         for truth in ("human", "ai"):
             keys = [(name, "", "") for name, arm in arms.items() if arm["truth"] == truth and arm["headline"] is True]
@@ -2050,6 +2070,7 @@ class Result:
             rates = wilson(made["k"], made["n"], self.study.protocol["level"])
             mix = " + ".join(f"{self.total(key)['n']} {key[0]}" for key in keys)
             parts += [made["documents"], made["n"], made["k"], *rates, mix]
+            gaps += self.unanswered(*keys)
         made, every = self.total(*pooled), self.total(*((arm, "", "") for arm in arms))
         run, times = every["documents"] - every["not_run"], sorted(self.times, key=moment) or [""]
         return [
@@ -2059,6 +2080,7 @@ class Result:
             *(rule["source"], rule["date"], times[0], times[-1], *parts),
             *(made[field] for field in ("uncertain", "declined", "failed", "in_doubt", "not_scannable", "not_run")),
             "COMPLETE" if every["not_run"] == 0 else f"INCOMPLETE {run} of {every['documents']}",
+            *gaps,
         ]
 
 
@@ -2074,7 +2096,8 @@ def check_scans(study: Study) -> None:
             report.fault(5, f"seals/{seal}.json", f"the head of {path}", "a journal that is here")
     timing = said_timing(study)
     readings = Table(study, "readings", READINGS)
-    rates = {"k": Table(study, "rates", RATES), "k_lenient": Table(study, "rates_lenient", RATES)}
+    head = RATES + ",unanswered" * (study.format > 1)
+    rates = {"k": Table(study, "rates", head), "k_lenient": Table(study, "rates_lenient", head)}
     units = Table(study, "units", UNITS)
     for name in sorted(study.detectors):
         scan = None
@@ -2119,12 +2142,14 @@ def said_timing(study: Study) -> str:
 
 def last_tables(study: Study, results: list[Result], timing: str) -> None:
     """table1, table2 and agreement, which speak of everything."""
-    table1, table2 = Table(study, "table1", TABLE1), Table(study, "table2", TABLE2)
+    later = study.format > 1
+    table1 = Table(study, "table1", TABLE1 + ",fp_unanswered,detection_unanswered" * later)
+    table2 = Table(study, "table2", TABLE2 + ",unanswered" * later)
     for result in results:
         table1.row(*result.table1(timing))
         for name, measure in GROUPS.items():
             if ("", "group", name) in study.buckets:
-                row = result.cells(("", "group", name), "k")[:-2]
+                row = result.cells(("", "group", name), "k", worst=False)
                 table2.row(result.detector, result.version, timing, name, measure, *row)
     agreement = Table(study, "agreement", AGREEMENT)
     for arm in study.arms:

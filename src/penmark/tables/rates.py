@@ -7,17 +7,20 @@ from typing import Literal
 
 from penmark import study
 from penmark.scoring import Scored
-from penmark.tables.tally import SLICES, Counts, Key, Tally, cells, worst
+from penmark.tables.tally import SLICES, Counts, Key, Tally, cells, unanswered, worst
 
 HEADER = (
     *("detector", "version", "arm", "slice_by", "slice", "documents", "n", "k", "uncertain", "no_result"),
     *("not_scannable", "not_run", "rate", "low", "high", "worst_low", "worst_high"),
 )
+ADDED = ("unanswered",)
+"""The column behind these from format 2 on."""
 
 
 def table(scored: Scored, tally: Tally, k_of: Literal["k", "k_lenient"]) -> bytes:
     """The CSV of strict (``k``) or lenient calls."""
-    return study.csv_bytes(HEADER, _rows(scored, tally, k_of))
+    header = HEADER if scored.protocol.format == 1 else HEADER + ADDED
+    return study.csv_bytes(header, (row[: len(header)] for row in _rows(scored, tally, k_of)))
 
 
 def _rows(scored: Scored, tally: Tally, k_of: Literal["k", "k_lenient"]) -> Iterator[list[str | int | None]]:
@@ -27,10 +30,11 @@ def _rows(scored: Scored, tally: Tally, k_of: Literal["k", "k_lenient"]) -> Iter
         arm, by, value = key
         return position[arm], SLICES.index(by) if by else -1, value
 
-    for version, counted in zip(scored.versions, tally.slices, strict=True):
+    for version, counted, apart in zip(scored.versions, tally.slices, tally.apart(scored.level), strict=True):
         absent = {(arm, "", ""): Counts() for arm in position if (arm, "", "") not in counted}
         held = counted | absent
         for key in sorted(held, key=order):
             counts, k = held[key], getattr(held[key], k_of)
             ends = worst(k, counts.n, counts.no_result, scored.level)
-            yield [version.detector.name, version.version, *key, *cells(counts, scored.level, k), *ends]
+            missing = unanswered({key[0]: counts}, apart)
+            yield [version.detector.name, version.version, *key, *cells(counts, scored.level, k), *ends, missing]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from penmark import study
 from penmark.records import Truth
 from penmark.scoring import Scored, Version
-from penmark.tables.tally import Counts, Key, Tally, rate, total
+from penmark.tables.tally import Counts, Key, Tally, rate, total, unanswered, uneven
 
 HEADER = (
     *("detector", "version", "version_state", "timing", "surface", "tier", "payer", "relation", "boundary"),
@@ -14,12 +14,15 @@ HEADER = (
     *("detection_rate", "detection_low", "detection_high", "ai_mix", "uncertain", "declined", "failed"),
     *("in_doubt", "not_scannable", "not_run", "status"),
 )
+ADDED = ("fp_unanswered", "detection_unanswered")
+"""Columns behind these from format 2 on."""
 
 
 def table(scored: Scored, tally: Tally) -> bytes:
     """The CSV, by version."""
     held = zip(scored.versions, tally.slices, strict=True)
-    return study.csv_bytes(HEADER, (_row(scored, version, counted) for version, counted in held))
+    header = HEADER if scored.protocol.format == 1 else HEADER + ADDED
+    return study.csv_bytes(header, (_row(scored, version, counted)[: len(header)] for version, counted in held))
 
 
 def _row(scored: Scored, version: Version, counted: dict[Key, Counts]) -> list[str | int | None]:
@@ -30,7 +33,7 @@ def _row(scored: Scored, version: Version, counted: dict[Key, Counts]) -> list[s
         return {arm.name: by_arm[arm.name] for arm in scored.protocol.arms if arm.headline and arm.truth == truth}
 
     human, ai = headline("human"), headline("ai")
-    both = total([*human.values(), *ai.values()])
+    both, apart = total([*human.values(), *ai.values()]), uneven(by_arm.values(), scored.level)
     return [
         *(detector.name, version.version, version.state, scored.timing),
         *(detector.surface, detector.tier, detector.payer, detector.relation),
@@ -40,6 +43,7 @@ def _row(scored: Scored, version: Version, counted: dict[Key, Counts]) -> list[s
         *_pooled(ai, scored.level),
         *(both.uncertain, both.declined, both.failed, both.in_doubt, both.not_scannable, both.not_run),
         _status(total(by_arm.values())),
+        *(unanswered(parts, apart) for parts in (human, ai)),
     ]
 
 

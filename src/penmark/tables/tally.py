@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
@@ -43,6 +43,11 @@ class Counts(NamedTuple):
         """Declined, failed, in doubt."""
         return self.declined + self.failed + self.in_doubt
 
+    @property
+    def missing(self) -> int:
+        """All without an answer that counts: no result, not scannable, not run."""
+        return self.documents - self.n
+
 
 @dataclass(frozen=True)
 class Tally:
@@ -50,6 +55,11 @@ class Tally:
 
     slices: list[dict[Key, Counts]]
     groups: list[dict[str, Counts]]
+
+    def apart(self, level: str) -> list[bool]:
+        """Of each version whether its arms are ``uneven``."""
+        wholes = ([counts for (_, by, _), counts in held.items() if by == ""] for held in self.slices)
+        return [uneven(arms, level) for arms in wholes]
 
 
 def tally(scored: Scored) -> Tally:
@@ -158,6 +168,27 @@ def worst(k: int, n: int, no_result: int, level: str) -> tuple[str, str]:
     """``worst_low`` and ``worst_high``; blanks where there is neither an answer nor a missing one."""
     ends = intervals.worst(k, n, no_result, level)
     return ("", "") if ends is None else (six(ends.low), six(ends.high))
+
+
+_FEW = 20
+"""One text in so many may be without an answer, and nothing is said beside the rate."""
+
+
+def uneven(arms: Iterable[Counts], level: str) -> bool:
+    """Whether two arms of a version differ in what has no answer by more than chance would have it: the Wilson intervals
+    of their shares do not meet. Then a rate over what is left may be one of other texts."""
+    ends = [rate(arm.missing, arm.documents, level)[1:] for arm in arms if arm.documents]
+    return bool(ends) and max(low for low, _ in ends) > min(high for _, high in ends)
+
+
+def unanswered(parts: Mapping[str, Counts], apart: bool) -> str:
+    """What is said beside a rate over these parts where more than one text in twenty has no answer, or any has none while
+    the arms are uneven (``apart``): ``no answer to 579 of 600``, and of several parts how many of each."""
+    sums = total(parts.values())
+    if sums.missing == 0 or (sums.missing * _FEW <= sums.documents and not apart):
+        return ""
+    each = " + ".join(f"{counts.missing} {name}" for name, counts in parts.items())
+    return f"no answer to {sums.missing} of {sums.documents}" + (f": {each}" if len(parts) > 1 else "")
 
 
 def cells(counts: Counts, level: str, k: int) -> list[str | int]:

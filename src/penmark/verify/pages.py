@@ -291,8 +291,8 @@ def _required(sources: display.Sources, root: Path) -> Iterator[str]:
                 if value != "" and column not in ("timing", "documents" if path == "units" else ""):
                     yield f"data-cell tables/{path}.csv:{number}:{column}"
     for number, row in enumerate(sources.rows("tables/rates.csv"), 1):
-        for column in ("n", "k", "rate", "low", "high") if row["slice_by"] == "" else ():
-            if row[column] != "":
+        for column in ("n", "k", "rate", "low", "high", "unanswered") if row["slice_by"] == "" else ():
+            if row.get(column, "") != "":
                 yield f"data-cell tables/rates.csv:{number}:{column}"
     promised = sources.value("protocol.json")
     for number in range(len(promised["people"])):
