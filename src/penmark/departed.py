@@ -1,6 +1,6 @@
 """The departures of an edition, its cards held against those that ship: one list for status, commit, report and verify.
 
-*Reads* the frozen manifest, the evidence seal, tables/departures.csv, and the cards that come with penmark.
+*Reads* corpus, frozen manifest, screening.csv, the evidence seal, tables/departures.csv, and the cards that come with penmark.
 *Writes* nothing. *Never* holds what one release told against the cards of another: it says that it cannot know.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from penmark import cards, protocol, seals, study
+from penmark import breaches, cards, protocol, seals, study
 from penmark.errors import PenmarkError
 from penmark.protocol import Departure, Unpublished
 from penmark.records import Card, Protocol
@@ -25,18 +25,31 @@ def now(promised: Protocol, known: Mapping[str, Card], unpublished: Unpublished 
     return protocol.departures(promised, known, unpublished, shipped)
 
 
-def told(edition: study.Edition, promised: Protocol, known: Mapping[str, Card]) -> list[Departure]:
-    """The departures of an edition: as another release told them, where it sealed the evidence. Raises PenmarkError."""
+def frozen(edition: study.Edition, promised: Protocol, known: Mapping[str, Card]) -> list[Departure]:
+    """Every departure of a frozen edition: of the protocol from its template, then of the corpus from the promise."""
+    return now(promised, known, protocol.unpublished(edition)) + breaches.frozen(edition, promised)
+
+
+def told(
+    edition: study.Edition, promised: Protocol, known: Mapping[str, Card], place: study.Study | None = None
+) -> list[Departure]:
+    """The departures of an edition: as another release told them, where it sealed the evidence. Raises PenmarkError.
+
+    ``place``: its study, whose corpus is looked at where it is not frozen.
+    """
     path = edition.tables / "departures.csv"
     if edition.seal("evidence").exists() and path.is_file() and not seals.by_our_rules(edition):
         return protocol.departures_read(study.read(path), str(path))
-    return now(promised, known, protocol.unpublished(edition))
+    if place is not None and not edition.seal("corpus").exists():
+        return now(promised, known) + breaches.collected(place, edition, promised)
+    return frozen(edition, promised, known)
 
 
 def theirs(got: bytes, promised: Protocol, known: Mapping[str, Card], edition: study.Edition) -> list[Departure]:
     """What another release must have told, where its table is ``got``: what follows without the cards that it ships, in
     this order, and in between what it says of those, which it alone can know. Raises as ``protocol.departures``."""
     sure = protocol.departures(promised, known, protocol.unpublished(edition))
+    sure += breaches.frozen(edition, promised)
     try:
         found = protocol.departures_read(got, "")
     except PenmarkError:

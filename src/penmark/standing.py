@@ -167,7 +167,7 @@ def _known(place: Study, edition: Edition, promised: Protocol, found: Standing, 
         except PenmarkError as error:
             found.faults += error.faults
     try:
-        found.departures = departed.told(edition, promised, known)
+        found.departures = departed.told(edition, promised, known, place)
     except PenmarkError as error:
         found.faults += error.faults
     return known

@@ -176,6 +176,23 @@ def a_departure_less(forger: Forger) -> None:
     forger.write("tables/departures.csv", b"\n".join(forger.read("tables/departures.csv").split(b"\n")[:-2]) + b"\n")
 
 
+BREAKS = "keeps documents that break a rule of the promise, and tells no departure, or of fewer"
+
+
+@forgery(BREAKS, 3, "tables/departures.csv", "departures", alone=NOTHING)
+def a_date_after_the_cutoff_is_no_departure(forger: Forger) -> None:
+    rows = forger.read("tables/departures.csv").split(b"\n")[:-1]
+    kept = [row for row in rows if b",after-cutoff," not in row]
+    assert len(kept) == len(rows) - 1
+    numbered = [kept[0], *(re.sub(rb"^[0-9]+", b"%d" % number, row) for number, row in enumerate(kept[1:], 1))]
+    forger.write("tables/departures.csv", b"\n".join(numbered) + b"\n")
+
+
+@forgery(BREAKS, 3, "tables/departures.csv", "departures", alone=NOTHING)
+def fewer_edits_over_their_budget_than_there_are(forger: Forger) -> None:
+    forger.replace("tables/departures.csv", "arm C2: 1 of 3 documents do not", "arm C2: 0 of 3 documents do not")
+
+
 @forgery(TUNES, 3, "tables/departures.csv", "departures", alone=NOTHING)
 def a_tuned_boundary_that_is_not_told(forger: Forger) -> None:
     rows = forger.read("tables/departures.csv").split(b"\n")

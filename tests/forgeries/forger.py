@@ -223,7 +223,7 @@ class Forger:
         with contextlib.suppress(PenmarkError):  # the promise is broken on purpose
             promised = protocol.read_sealed(self.edition)
             known = {d.name: cards.sealed(self.edition, d.name).card for d in promised.detectors}
-            departures = departed.now(promised, known, protocol.unpublished(self.edition))
+            departures = departed.frozen(self.edition, promised, known)
             self.write("tables/departures.csv", protocol.departures_csv(departures))
 
     def _tables(self) -> dict[str, bytes]:

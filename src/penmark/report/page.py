@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
-from penmark import amendments, canon, display, doubts, replies, study, tokens
+from penmark import amendments, breaches, canon, display, doubts, replies, study, tokens
 from penmark.errors import PenmarkError, UsageError, installing
 from penmark.protocol import UnknownTemplate, followed
 from penmark.records import Arm, Protocol, Record, SealedCard
@@ -162,7 +162,8 @@ def _results(sources: display.Sources, tables: Mapping[str, bytes], recomputed: 
         "slices_cut": len(sliced) > SLICES,
         "agreement": list(agreement.values()),
         "grades": {a.name: [(kind, grade) for arm, kind, grade in kinds if arm == a.name] for a in protocol.arms},
-        "departures": held["DEPARTURES"],
+        "departures": [(row, t) for row, t in held["DEPARTURES"] if t["rule"] not in breaches.RULES],
+        "breaches": [(row, t) for row, t in held["DEPARTURES"] if t["rule"] in breaches.RULES],
         "followed": _followed(protocol),
         "units": list(enumerate(sources.rows(TABLES["UNITS"]), 1)) if TABLES["UNITS"] in tables else [],
         **_warned(sources, tables),

@@ -109,7 +109,7 @@ def _told(
 ) -> list[protocol.Departure]:
     """The departures that the table must have; of another release's, whether cards are those that it ships is not known."""
     if seals.by_our_rules(edition):
-        return departed.now(promised, known, protocol.unpublished(edition))
+        return departed.frozen(edition, promised, known)
     told = departed.theirs(got, promised, known, edition)
     why = f"the evidence was sealed {seals.describe_rules(edition)}: whether cards are those that shipped then, is not known"
     found.not_checked(f"{path}, of cards", why, "Use the release that the seal names.")
