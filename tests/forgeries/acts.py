@@ -387,6 +387,38 @@ def a_link_of_the_beginning_alone(forger: Forger) -> None:
     linked(forger, ("kept", [0, 9], [0, 9]))
 
 
+MARKED = (
+    "marks the texts of an arm with what no reader sees, so that a detector can read the arm, and tells nothing of it"
+)
+
+
+def rewrite(forger: Forger, document: str, text: str) -> None:
+    """Let another text have been frozen, sent and quoted, of as many words."""
+    old, raw = address(forger, document), text.encode()
+    before = forger.read(f"texts/{old}.txt").decode()
+    (forger.root / f"texts/{old}.txt").unlink()
+    forger.write(f"texts/{canon.sha256(raw)}.txt", raw)
+    form = {"canonical_sha256": canon.sha256(canon.canonical_text(raw)), "characters": len(text)}
+    forger.row("manifest.jsonl", lambda row: row.update(form, address=canon.sha256(raw)), id=document)
+    for detector in ("edge.2", "humane", "plain", "typed"):
+        held = forger.answers(detector).get(document)
+        forger.reading(detector, document, address=canon.sha256(raw))
+        if held is not None and (quoted := json.dumps(before)[1:-1]) in held["body"]:
+            forger.answer(detector, document, held["body"].replace(quoted, json.dumps(text)[1:-1]))
+
+
+@forgery(MARKED, 4, "screening.csv")
+def two_tags_in_a_text_of_a_model(forger: Forger) -> None:
+    text = forger.read(f"texts/{address(forger, 'C-01')}.txt").decode()
+    rewrite(forger, "C-01", text.replace(" ", " \U000e0061\U000e0069", 1))
+
+
+@forgery(MARKED, 4, "screening.csv")
+def a_manifest_in_variation_selectors(forger: Forger) -> None:
+    text = forger.read(f"texts/{address(forger, 'C-01')}.txt").decode()
+    rewrite(forger, "C-01", text.replace(" ", "\ufeff" + "".join(chr(0xFE00 + at) for at in range(16)) + " ", 1))
+
+
 @forgery("shows what a withheld text could be", 4, "manifest.jsonl")
 def the_words_of_a_withheld_text(forger: Forger) -> None:
     forger.row("manifest.jsonl", lambda value: value.update(words=36), id="B-04")

@@ -57,6 +57,7 @@ RULES: dict[str, tuple[Severity, str]] = {
     "unassigned": ("warning", "code points without a character"),
     "replacement-character": ("warning", "U+FFFD: a character was lost"),
     "ligature": ("warning", "ligatures, as conversions from PDF leave them"),
+    "hidden-marks": ("warning", "characters that no reader sees, where no script and no emoji needs them"),
     "zero-width": ("warning", "characters without width"),
     "bidi-control": ("warning", "characters that turn the direction of writing"),
     "no-break-space": ("warning", "no-break spaces"),

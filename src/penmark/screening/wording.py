@@ -16,6 +16,7 @@ from typing import NamedTuple
 from penmark.records import Truth
 from penmark.screening.language import tools
 from penmark.text import fold
+from penmark.text.hidden import hidden
 
 
 class Remark(NamedTuple):
@@ -27,6 +28,7 @@ class Remark(NamedTuple):
 
 
 _STAY = "Texts are not repaired: take a better copy, or let the finding stand."
+_MARKED = "A detector can read them: take a copy without them, or say in `filled` why the text has them. They are not taken out."
 _PERSON = "A person reads it and decides by the protocol's rule; texts are not edited."
 
 _CLASSES = {
@@ -77,6 +79,9 @@ def characters(text: str) -> Iterator[Remark]:
         elif counts.total():
             listed = ", ".join(f"U+{ord(c):04X} {_times(n)}" for c, n in sorted(counts.items()) if n)
             yield Remark(rule, f"holds {listed}", _STAY)
+    marks = [f"{each.kind} {_times(each.number)}{f' ({each.says})' if each.says else ''}" for each in hidden(text)]
+    if marks:
+        yield Remark("hidden-marks", f"holds what no reader sees: {', '.join(marks)}", _MARKED)
     if text.isascii():
         return
     if not unicodedata.is_normalized("NFC", text):

@@ -1257,6 +1257,11 @@ class Corpus:
         made = {"canonical_sha256": sha256(clean.encode()), "words": count_words(text), "characters": len(text)}
         for field, value in made.items():
             self.report.expect(4, f"{doc.place} {field}", doc.stated[field], value)
+        if self.study.format > 1 and concealing(text) != (("hidden-marks", safe(doc.id)) in self.told):
+            got = "hidden marks" if concealing(text) else "no hidden marks"
+            self.report.fault(
+                4, f"screening.csv, {doc.id}", got, "a finding where a text holds hidden marks, and only there"
+            )
 
     def quotas(self) -> None:
         for name, arm in self.study.arms.items():
@@ -1304,6 +1309,82 @@ class Corpus:
             for position, doc in enumerate(drawn):
                 doc.position = position
             self.pool.replay(seed)
+
+
+EMOJI = "\u2190-\u2bff\u3030\u303d\u3297\u3299\u00a9\u00ae\U0001f000-\U0001faff"
+HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+JOINED = (
+    "\u0600-\u109f\u1700-\u180a\u180f-\u1cff\ua800-\ua8ff\ua900-\uaadf\uabc0-\uabff\ufb50-\ufdcf\ufdf0-\ufdff"
+    "\ufe70-\ufefc\U00010a00-\U00011fff\U0001e900-\U0001e95f"
+)
+UNSPACED = f"\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u1950-\u1aaf\u3000-\u30ff{HAN}"
+TURNED = re.compile(
+    "[\u0590-\u061b\u061d-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
+TURNS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+CONCEALED = re.compile(
+    "[\x01-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f"
+    "\u2000-\u2006\u2008\u200b-\u200f\u202a-\u202e\u205f-\u206f\u2800\u3164\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0"
+    "\ufff0-\ufffb\ufffe\uffff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    + "".join(chr(plane << 16 | end) for plane in range(1, 17) for end in (0xFFFE, 0xFFFF)) + "]"
+)  # fmt: skip
+NEEDED = [  # a character that no reader sees, what stands before it, and what behind it, where a script or emoji needs it
+    tuple(re.compile(f"[{each}]") if each else None for each in row)
+    for row in (
+        ("\ufe0e\ufe0f", EMOJI + "0-9#*", ""),
+        (
+            "\ufe00-\ufe0d",
+            f"\u2200-\u22ff\u2a00-\u2aff\u1000-\u109f\uaa60-\uaa7f\ua840-\ua877\u3000-\u30ff\uff00-\uffef{HAN}",
+            "",
+        ),
+        ("\U000e0100-\U000e01ef", HAN, ""),
+        ("\u200d", EMOJI + "\ufe0f", EMOJI),
+        ("\u200c\u200d", JOINED, ""),
+        ("\u200b", UNSPACED, ""),
+        ("\u200b", "", UNSPACED),
+        ("\u034f", "\u0300-\u036f\u0590-\u05ff", ""),
+        ("\u115f\u1160", "\u1100-\u11ff", ""),
+        ("\u115f\u1160", "", "\u1100-\u11ff"),
+        ("\u17b4\u17b5", "\u1780-\u17ff", ""),
+        ("\u180b-\u180f", "\u1800-\u18af", ""),
+        ("\u2800", "\u2801-\u28ff", ""),
+        ("\u2800", "", "\u2801-\u28ff"),
+        ("\u1680", "\u1681-\u169c", ""),
+        ("\U0001bca0-\U0001bca3", "\U0001bc00-\U0001bc9f", ""),
+        ("\U0001d173-\U0001d17a", "\U0001d100-\U0001d1ff", ""),
+    )
+]
+FLAG = re.compile(
+    "(?<=\U0001f3f4)(?:\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074"
+    "|\U000e0077\U000e006c\U000e0073)|[\U000e0061-\U000e007a]{2}[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,3})"
+    "\U000e007f"
+)
+INDENT = re.compile("(?:(?<=\n)|\\A)[\u2000-\u2006\u3000]+")
+ENDS = re.compile("(?<![ \t])[ \t]+(?=\r?\n|\\Z)")
+
+
+def concealing(text: str) -> bool:
+    """Whether a text holds what no reader sees, where no script and no emoji needs it."""
+    ends = ENDS.findall(text)
+    if sum(map(len, ends)) >= 8 and any(len(set(end)) == 2 for end in ends):
+        return True
+    if CONCEALED.search(text) is None:
+        return False
+    text = FLAG.sub(lambda flag: "\0" * len(flag[0]), text)
+    indented = {at for indent in INDENT.finditer(text) for at in range(*indent.span())}
+    turned = TURNED.search(text) is not None
+    for mark in CONCEALED.finditer(text):
+        at = mark.start()
+        before, behind = text[at - 1 : at], text[at + 1 : at + 2]
+        if at in indented or (at == 0 and mark[0] == "\ufeff") or (turned and TURNS.match(mark[0])):
+            continue
+        if not any(
+            own.match(mark[0]) and (one is None or one.match(before)) and (other is None or other.match(behind))
+            for own, one, other in NEEDED
+            if own is not None
+        ):
+            return True
+    return False
 
 
 class Links:

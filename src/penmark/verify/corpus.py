@@ -97,7 +97,8 @@ def corpus(
         got = f"differs in {', '.join(odd)}" if odd else "is in another order"
         remedy = "A text without its salt cannot be checked; a salt without its text gives a withheld one away."
         found.failed("salts.jsonl", got, "a salt for each attested text that is published, in manifest order", remedy)
-    texts.texts(edition, wanted, known.salts, found)
+    marked = None if promised.format < 2 else {name for rule, name in screened.rules if rule == texts.MARKS}
+    texts.texts(edition, wanted, known.salts, found, marked)
     drawn.replay(known.seed, found)
     made.hold(known.ids, known.addresses, known.attested, screened.rules)
     if (said := [name for name in known.ids if name in known.withdrawn]) != [

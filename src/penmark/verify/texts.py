@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import NamedTuple
 
 from penmark import canon, study, text
 from penmark.errors import PenmarkError, counted
 from penmark.records import Document, Sentences
+from penmark.text.hidden import hidden
 from penmark.verify import links, packed
 from penmark.verify.found import Found
 
@@ -33,6 +34,8 @@ class Facts(NamedTuple):
 
 Wanted = dict[str, tuple[Facts, ...]]
 """By address: what is said of the documents that have it."""
+MARKS = "hidden-marks"
+"""The rule under which screening.csv tells of characters that no reader sees."""
 _FROZEN = "The corpus was changed after the freeze. Ask the publisher for the frozen one."
 
 
@@ -47,8 +50,13 @@ def facts(document: Document) -> Facts:
     return Facts(document.id, document.attested, measured, draft, sentences)
 
 
-def texts(edition: study.Edition, wanted: Wanted, salts: Mapping[str, bytes], found: Found) -> None:
-    """Hold every text of ``texts/`` against the documents that name it."""
+def texts(
+    edition: study.Edition, wanted: Wanted, salts: Mapping[str, bytes], found: Found, marked: Set[str] | None = None
+) -> None:
+    """Hold every text of ``texts/`` against the documents that name it.
+
+    ``marked``: those of which screening.csv tells hidden marks; None where it did not look for them (format 1).
+    """
     drafts = {d.draft[0]: d for same in wanted.values() for d in same if d.draft is not None}
     edits = {address for address, same in wanted.items() if any(d.draft is not None for d in same)} | set(drafts)
     held: dict[str, bytes] = {}
@@ -64,7 +72,7 @@ def texts(edition: study.Edition, wanted: Wanted, salts: Mapping[str, bytes], fo
             salt = salts.get(same[0].id) if same and same[0].attested else None
             got = canon.keyed(salt, raw) if salt is not None else canon.sha256(raw)
             if found.equal(place, got, address, "The text is not the one that was frozen."):
-                _measured(place, same, raw, found)
+                _measured(place, same, raw, found, marked)
             if address in edits:
                 held[address] = raw
     except PenmarkError as error:
@@ -118,7 +126,7 @@ def read(edition: study.Edition, found: Found) -> Iterator[tuple[str, str, bytes
         found.failed("texts", f"{len(loose)} loose texts, {total} in shards", expected, "Get the bundle again.")
 
 
-def _measured(place: str, same: tuple[Facts, ...], raw: bytes, found: Found) -> None:
+def _measured(place: str, same: tuple[Facts, ...], raw: bytes, found: Found, marked: Set[str] | None) -> None:
     try:
         decoded = raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -131,6 +139,12 @@ def _measured(place: str, same: tuple[Facts, ...], raw: bytes, found: Found) -> 
     for document in same:
         what = f"manifest.jsonl, {document.id} (words, characters, canonical text)"
         found.equal(what, document.measured, got, "What the manifest says does not follow from the text.")
+    for document in same if marked is not None else ():
+        marks = ", ".join(f"{each.number} {each.kind}" for each in hidden(decoded))
+        if (document.id in (marked or ())) != (marks != ""):
+            told = "a finding of hidden marks" if marks else "no finding of hidden marks"
+            remedy = "A detector can read what no reader sees: each such text is told."
+            found.failed(f"screening.csv, {document.id}", f"the text holds {marks or 'none'}", told, remedy)
 
 
 def _edit(
