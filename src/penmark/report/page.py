@@ -162,12 +162,17 @@ def _results(sources: display.Sources, tables: Mapping[str, bytes], recomputed: 
         "slices_cut": len(sliced) > SLICES,
         "agreement": list(agreement.values()),
         "grades": {a.name: [(kind, grade) for arm, kind, grade in kinds if arm == a.name] for a in protocol.arms},
-        "departures": [(row, t) for row, t in held["DEPARTURES"] if t["rule"] not in breaches.RULES],
-        "breaches": [(row, t) for row, t in held["DEPARTURES"] if t["rule"] in breaches.RULES],
+        **_departed(held["DEPARTURES"]),
         "followed": _followed(protocol),
         "units": list(enumerate(sources.rows(TABLES["UNITS"]), 1)) if TABLES["UNITS"] in tables else [],
         **_warned(sources, tables),
     }
+
+
+def _departed(rows: list[tuple[int, Row]]) -> dict[str, list[tuple[int, Row]]]:
+    """Where the protocol departs from its template, and where the corpus breaks the promise."""
+    broken = [(row, t) for row, t in rows if t["rule"] in breaches.RULES]
+    return {"departures": [each for each in rows if each not in broken], "breaches": broken}
 
 
 def _once(table1: list[Row], names: Collection[str]) -> list[int]:
