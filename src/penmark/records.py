@@ -508,7 +508,10 @@ class Unmeasured(Record):
 
 
 class Answer(Record):
-    """Where in the raw answer (JSON) things stand, as RFC 6901 pointers. ``displayed`` is what a user sees."""
+    """Where in the raw answer (JSON) things stand, as RFC 6901 pointers. ``displayed`` is what a user sees.
+
+    ``score_of`` ``label``: the number is the confidence in the verdict that stands with it, whichever that is.
+    """
 
     displayed: Pointer | None = None
     score: Pointer | None = None
@@ -516,16 +519,21 @@ class Answer(Record):
     version: Pointer | None = None
     text: Pointer | None = None
     unmeasured: tuple[Unmeasured, ...] = Field(default=(), exclude_if=_empty)
+    score_of: Literal["label"] | None = Field(default=None, exclude_if=_empty)
 
 
 class Scale(Record):
-    """What the number means. ``direction``: what a higher number speaks for."""
+    """What the number means. ``direction``: what a higher number speaks for.
+
+    ``numerals``: numbers are written with digits of any script, and with this as their decimal sign.
+    """
 
     meaning: Literal["probability", "share of text", "confidence in label", "distance", "points", "length"]
     direction: Literal["ai", "human"]
     low: Decimals | None = None
     high: Decimals | None = None
     unit: Literal["", "percent"] = ""
+    numerals: Literal["point", "comma"] | None = Field(default=None, exclude_if=_empty)
 
 
 class Band(Record):

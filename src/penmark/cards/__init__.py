@@ -13,17 +13,21 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from penmark import canon, handwritten, study
-from penmark.cards import bands, requests
+from penmark.cards import bands, numbers, requests
 from penmark.cards.answers import Extracted, by_display, extract, from_display, looked_up, steps, typed, unmeasured
-from penmark.cards.calls import Call, call, classes, decimal, fold, within
-from penmark.cards.misses import BESIDE, OUTSIDE, REMEDY, Missed, Misses, amiss, miss, told
+from penmark.cards.calls import NUMBER, Call, call, classes, decimal, fold, within
+from penmark.cards.misses import AGAINST, BESIDE, OUTSIDE, REMEDY, Missed, Misses, amiss, miss, told
+from penmark.cards.numbers import MISREAD, misread, one_sided
 from penmark.cards.released import RELEASED, changed, facts_sha256
 from penmark.errors import PenmarkError, UsageError, did_you_mean
 from penmark.handwritten import Remark
 from penmark.records import Attested, Card, Detector, Document, Rule, SealedCard, check_rule
 
 __all__ = [
+    "AGAINST",
     "BESIDE",
+    "MISREAD",
+    "NUMBER",
     "OUTSIDE",
     "RELEASED",
     "REMEDY",
@@ -47,8 +51,10 @@ __all__ = [
     "from_display",
     "load",
     "looked_up",
+    "misread",
     "miss",
     "not_scannable",
+    "one_sided",
     "rule_in_force",
     "sealed",
     "steps",
@@ -69,6 +75,8 @@ def load(path: Path) -> Card:
         if card.name != path.stem:
             yield Remark(("name",), f"{card.name!r} in a file named {path.name}", f"Name the file {card.name}.yaml.")
         yield from faults(card)
+        if (fact := misread(card, card.boundary)) is not None:
+            yield Remark(("boundary",), fact, MISREAD)
 
     return handwritten.read(path, Card, {Card: further})
 
@@ -85,6 +93,7 @@ def faults(card: Card) -> Iterator[Remark]:
             )
         seen[folded] = shown
     yield from bands.faults(card)
+    yield from numbers.faults(card)
     if card.ask.request is not None:
         yield from requests.faults(card.ask.request)
     if card.scale is None:

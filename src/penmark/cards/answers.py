@@ -10,19 +10,17 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple, NoReturn
 
-from penmark.cards.calls import NUMBER, classes, fold
+from penmark.cards import numbers
+from penmark.cards.calls import classes, fold
 from penmark.errors import PenmarkError
 from penmark.records import Card
 
 MAX_DEPTH = 128
 """A raw answer that nests deeper is not read."""
 
-_WHITE = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
-_PERCENT = re.compile(f"({NUMBER.pattern})[{_WHITE}]*%")
-
 
 class Extracted(NamedTuple):
-    """What stands in an answer, character by character; None where nothing does."""
+    """What stands in an answer, character by character; None where nothing does. ``score`` by the rules of the card."""
 
     displayed: str | None
     score: str | None
@@ -59,6 +57,7 @@ def extract(card: Card, body: bytes) -> Extracted:
         return Extracted(None, None, None, _found(value, at.version), _found(value, at.text))
     if displayed is None:
         displayed = label if score is None else score
+    score = numbers.score(card, score, label)
     return Extracted(displayed, score, label, _found(value, at.version), _found(value, at.text))
 
 
@@ -158,10 +157,6 @@ def steps(pointer: str) -> tuple[tuple[str, int | None], ...]:
 
 def from_display(card: Card, displayed: str) -> Extracted:
     """What words copied from a screen say: a verdict of the card, else a number, else a verdict that the card lacks."""
-    shown = displayed.strip(_WHITE)
-    if fold(shown) not in classes(card):
-        percent = card.scale is not None and card.scale.unit == "percent"
-        number = _PERCENT.fullmatch(shown) if percent else NUMBER.fullmatch(shown)
-        if number is not None:
-            return Extracted(displayed, number[1] if percent else number[0], None, None, None)
-    return Extracted(displayed, None, shown, None, None)
+    shown = displayed.strip(numbers.WHITE)
+    number = None if fold(shown) in classes(card) else numbers.displayed(card, shown)
+    return Extracted(displayed, number, shown if number is None else None, None, None)

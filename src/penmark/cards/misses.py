@@ -16,6 +16,8 @@ from penmark.records import Card, Rule
 OUTSIDE = "score outside the declared scale"
 BESIDE = "verdict not in the card, beside a number"
 """No reason of a call: the number alone decided, and the verdict that stood with it was not looked at."""
+AGAINST = "number against verdict"
+"""Nor this: the number alone decided, and the verdict that stood with it says the contrary."""
 REMEDY = (
     "A reading is final and stays as it is. Look what such an answer means, ask its vendor, and correct the card for the "
     "next edition: `penmark amend` announces it."
@@ -34,6 +36,10 @@ _AMISS = {
         "has beside its number a verdict that its card does not know",
         "have beside their numbers verdicts that its card does not know",
     ),
+    AGAINST: (
+        "has beside its number a verdict that says the contrary",
+        "have beside their numbers verdicts that say the contrary",
+    ),
 }
 _PLAIN = re.compile(r"-?[0-9]{1,300}(?:\.[0-9]{1,300})?")
 _SHOWN = 80
@@ -43,7 +49,8 @@ _KNOWN = 1000
 
 
 class Missed(NamedTuple):
-    """Answers of one detector with one thing amiss, so many. ``kind``: the reason of ``call`` without what was shown, or BESIDE.
+    """Answers of one detector with one thing amiss, so many. ``kind``: the reason of ``call`` without what was shown, or one
+    of the above.
     ``document``: of the first of them; ``shown``: what is amiss in it, None where something is lacking. ``message``: by
     ``told``."""
 
@@ -56,14 +63,16 @@ class Missed(NamedTuple):
 
 def miss(card: Card, rule: Rule, score: str | None, label: str | None) -> tuple[str, str | None] | None:
     """What is amiss with an answer, and what shows it; None where nothing is."""
-    reason = call(card, rule, score, label).reason
-    if reason is not None:
-        kind, mark, shown = reason.partition(": ")
+    found = call(card, rule, score, label)
+    if found.reason is not None:
+        kind, mark, shown = found.reason.partition(": ")
         return kind, shown if mark else None
     known = classes(card)
-    if rule.kind == "boundary" and score is not None and label is not None and known and fold(label) not in known:
+    if rule.kind == "verdict" or score is None or label is None or not known:
+        return None
+    if (meant := known.get(fold(label))) is None:
         return BESIDE, label
-    return None
+    return (AGAINST, label) if meant == {"ai": "human", "not-ai": "ai"}.get(str(found.strict)) else None
 
 
 def amiss(card: Card, kind: str, count: int = 1) -> str:
@@ -77,7 +86,7 @@ def told(card: Card, kind: str, count: int, document: str, shown: str | None) ->
     which = f"about {document}" if shown is None else f"{_quoted(shown)} about {document}"
     one = count == 1
     first = "" if one else "the first " if shown is None else "the first: "
-    if kind == BESIDE:
+    if kind in (BESIDE, AGAINST):
         follows = "its number alone decides" if one else "their numbers alone decide"
     else:
         follows = (
@@ -113,7 +122,8 @@ class Misses:
     def __init__(self, card: Card, rule: Rule) -> None:
         self._card, self._rule = card, rule
         self._found: dict[str, tuple[int, str, str | None]] = {}
-        self._known: set[str] = set()
+        self._known: dict[str, bool | None] = {}
+        self._boundary = 0.0 if rule.value is None else float(rule.value)
         scale = card.scale
         low, high = (None, None) if scale is None else (scale.low, scale.high)
         self._low = float("-inf") if low is None else float(low)
@@ -129,7 +139,8 @@ class Misses:
             count, first, its = self._found.get(kind, (0, document, shown))
             self._found[kind] = (count + 1, first, its)
         elif label is not None and len(self._known) < _KNOWN:
-            self._known.add(label)
+            # whether it speaks for AI, where it speaks for one of the two
+            self._known[label] = {"ai": True, "human": False}.get(classes(self._card).get(fold(label), ""))
 
     def found(self) -> list[Missed]:
         """What was amiss, by kind in the order of the first of each."""
@@ -142,4 +153,8 @@ class Misses:
             return False
         if self._rule.kind == "verdict":
             return label is not None
-        return score is not None and _PLAIN.fullmatch(score) is not None and self._low < float(score) < self._high
+        if score is None or _PLAIN.fullmatch(score) is None or not self._low < (number := float(score)) < self._high:
+            return False
+        says = None if label is None else self._known[label]
+        higher = str(self._rule.operator).startswith(">")
+        return says is None or (number != self._boundary and (number > self._boundary) == (higher == says))

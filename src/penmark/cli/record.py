@@ -62,7 +62,10 @@ def run(
         bool, typer.Option("--retrospective", help="The answers may be undated, or older than the promise.")
     ] = False,
     as_displayed: Annotated[
-        bool, typer.Option("--as-displayed", help="The screen really showed the displays that come to no call.")
+        bool,
+        typer.Option(
+            "--as-displayed", help="What comes to no call, or says the contrary of its verdict, was really shown."
+        ),
     ] = False,
     elsewhere: Annotated[
         bool,
@@ -172,9 +175,14 @@ _RETROSPECTIVE = (
 )
 
 
+_ONE_SIDED = "Look at a few answers: is their number what the card says of it, and does it run that way?"
+
+
 def _show(done: Recorded, source: str, as_json: bool) -> None:
     for miss in done.misses:
         print(f"warning: {Fault(done.detector, miss.message, cards.REMEDY)}", file=sys.stderr)
+    if done.one_sided is not None:
+        print(f"warning: {Fault(done.detector, done.one_sided, _ONE_SIDED)}", file=sys.stderr)
     if as_json:
         misses = [miss._asdict() for miss in done.misses]
         print(json.dumps({**done._asdict(), "heads": _plain(done.heads), "misses": misses}, ensure_ascii=False))

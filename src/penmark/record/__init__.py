@@ -22,8 +22,7 @@ from penmark.frozen import Documents, Ground, Texts
 from penmark.record import admitting, keeping, pictures, twice
 from penmark.record import mapping as mappings
 from penmark.record import rows as files
-from penmark.record.admitting import Made
-from penmark.record.making import Maker
+from penmark.record.making import Made, Maker
 from penmark.record.mapping import POSITION, Mapping
 from penmark.record.numbers import Numbers
 from penmark.record.pictures import Picture
@@ -39,6 +38,7 @@ class Recorded(NamedTuple):
     answers, counted: what they show of the texts that were scanned. ``heads``: the journal as it stands, by its path in the
     edition. ``otherwise``: what went otherwise than promised. The others are as in ``twice.Merged``, ``settled`` with the
     documents' ids; ``screenshots``: how many pictures were kept. ``misses``: answers of which the card makes nothing.
+    ``one_sided``: that all of them are called alike.
     """
 
     detector: str
@@ -55,6 +55,7 @@ class Recorded(NamedTuple):
     screenshots: int = 0
     misses: tuple[Missed, ...] = ()
     older: int = 0
+    one_sided: str | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ class Import:
     where the two differ; ``screenshots``: the folder of the pictures.
 
     What is refused unless somebody says so. ``retrospective``: answers that make the edition so. ``as_displayed``:
-    displays that come to no call. ``elsewhere``: answers for a detector that is asked by a program.
+    displays that come to no call, and numbers that say the contrary of their verdicts. ``elsewhere``: answers for a
+    detector that is asked by a program.
     """
 
     detector: str
@@ -108,7 +110,7 @@ def record(place: Study, edition: Edition, path: Path, wanted: Import) -> Record
                 ground, documents, texts, wanted.detector, mapping, arm=wanted.arm, by=wanted.by, numbers=numbers
             )
             made = maker.make(rows if typed is None else typed.merged.rows)
-        _admitted(ground, wanted, [each.reading for each in made])
+        _admitted(ground, wanted, made)
         if typed is not None:
             pictures.keep(edition, typed.pictures)
         named = " and ".join(f"{each.name}, SHA-256 {_digest(each)}" for each in wanted.files(path))
@@ -116,7 +118,8 @@ def record(place: Study, edition: Edition, path: Path, wanted: Import) -> Record
         lines, kept = [each.reading.line for each in made], [each.kept for each in made if each.kept is not None]
         heads = keeping.write(ground, wanted.detector, lines, kept, why)
     done = _told(ground, wanted.detector, lines, heads, typed)._replace(
-        misses=admitting.misses(ground, wanted.detector, lines)
+        misses=admitting.misses(ground, wanted.detector, lines),
+        one_sided=_one_sided(ground, documents, wanted.detector, lines),
     )
     outside = _outside(ground, lines) if typed is not None else None
     return done if outside is None else done._replace(otherwise=(outside,))
@@ -125,9 +128,24 @@ def record(place: Study, edition: Edition, path: Path, wanted: Import) -> Record
 def _admitted(ground: Ground, wanted: Import, made: Sequence[Made]) -> None:
     """Raises FaultsError with what becomes final only where somebody says so."""
     card, rule = admitting.judging(ground, wanted.detector)
-    faults = [*(admitting.pre_committed if wanted.retrospective else admitting.timed)(ground, made)]
-    faults += [] if wanted.as_displayed else [*admitting.called(card, rule, made)]
+    held = [each.reading for each in made]
+    faults = [*(admitting.pre_committed if wanted.retrospective else admitting.timed)(ground, held)]
+    if not wanted.as_displayed:
+        bodies = [None if each.kept is None else each.kept.body for each in made]
+        faults += [*admitting.called(card, rule, held), *admitting.contrary(card, rule, held, bodies)]
     admitting.refuse(faults)
+
+
+def _one_sided(ground: Ground, documents: Documents, detector: str, lines: Sequence[dict[str, Any]]) -> str | None:
+    """That all of the answers are called alike, whoever wrote the texts; None where they are not, or are few."""
+    card, rule = admitting.judging(ground, detector)
+    calls = []
+    for line in lines:
+        said = cards.call(card, rule, line["score"], line["label"]).strict if line["state"] == "answered" else None
+        at = documents.position(line["document"])
+        if said is not None and at is not None:
+            calls.append((ground.protocol.arm(documents.arm(at)).truth, said))
+    return cards.one_sided(calls)
 
 
 class _Typed(NamedTuple):

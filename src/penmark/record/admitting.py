@@ -7,6 +7,7 @@ unless whoever records says so.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -42,6 +43,17 @@ class Again(NamedTuple):
     place: str
     shown: str
     why: str
+
+
+_CERTAIN = 5
+"""So many answers that say the contrary of their numbers, and none that does not, are no chance."""
+_FEW = 6
+_VERDICTS = frozenset({"label", "class", "prediction", "predicted", "verdict", "result", "classification", "category"})
+_CONFIDENCE = (
+    "Is the number the confidence in the verdict that stands with it, or on a scale that runs the other way? A card says so "
+    "(answer.score_of: label; scale.direction), and what is sealed stays: promise it in the next edition. If the number "
+    "really decides alone: --as-displayed."
+)
 
 
 def asked_of_people(ground: Ground, detector: str) -> None:
@@ -141,7 +153,7 @@ def called(card: Card, rule: Rule, made: Sequence[Made]) -> Iterator[Fault]:
         line = one.line
         if line["origin"] == "typed" and line["state"] == "answered":
             missed = cards.miss(card, rule, line["score"], line["label"])
-            found += [(one, missed[0])] if missed is not None and missed[0] != cards.BESIDE else []
+            found += [(one, missed[0])] if missed is not None and missed[0] not in (cards.BESIDE, cards.AGAINST) else []
     kinds: dict[tuple[str, str], list[Made]] = {}
     for one, kind in found:
         kinds.setdefault((kind, _comma(card, one)), []).append(one)
@@ -157,6 +169,52 @@ def called(card: Card, rule: Rule, made: Sequence[Made]) -> Iterator[Fault]:
             fact = f"{len(several)} displays come to no call, for they {amiss}: {named}"
             remedy = f"Look at the screens again and correct the rows. {comma}{_AS_DISPLAYED}"
             yield Fault(_places(several), fact, remedy)
+
+
+def contrary(card: Card, rule: Rule, made: Sequence[Made], bodies: Sequence[bytes | None]) -> Iterator[Fault]:
+    """Numbers that are surely not what the card says: all verdicts of a kind say the contrary of their numbers, or all texts
+    of people come out as AI while a field that the card does not read tells them apart."""
+    if rule.kind != "boundary":
+        return
+    known = cards.classes(card)
+    held: dict[tuple[str, bool], list[Made]] = {}
+    for one in made:
+        label, number = one.line["label"], one.line["score"]
+        meant = None if label is None or number is None else known.get(cards.fold(label))
+        if one.line["state"] == "answered" and meant in ("ai", "human"):
+            held.setdefault((meant, cards.miss(card, rule, number, label) is not None), []).append(one)
+    for kind, who in (("human", "human"), ("ai", "AI")):
+        against = held.get((kind, True), [])
+        if len(against) >= _CERTAIN and (kind, False) not in held:
+            fact = f"each of the {len(against)} verdicts that mean {who} stands beside a number that says the contrary"
+            yield Fault(_places(against), fact, _CONFIDENCE)
+            return
+    words = _unread(card, bodies)
+    calls = {
+        cards.call(card, rule, one.line["score"], one.line["label"]).strict for one in made if _is_answer(one.line)
+    }
+    if words is not None and len(made) >= _CERTAIN and calls == {"ai"}:
+        name, *shown = words
+        fact = f"all {len(made)} numbers come out as AI, and the field {name!r} tells the answers apart ("
+        fact += f"{', '.join(map(repr, shown))}), which the card does not read"
+        yield Fault(_places(made), fact, _CONFIDENCE)
+
+
+def _unread(card: Card, bodies: Sequence[bytes | None]) -> tuple[str, ...] | None:
+    """The name of a field that holds one of a few words in each answer, and the words, where the card reads no verdict."""
+    at = card.answer
+    if at.score is None or at.label is not None or any(body is None for body in bodies):
+        return None
+    rows = [json.loads(body, parse_float=str, parse_int=str, parse_constant=str) for body in bodies if body is not None]
+    if not all(isinstance(row, dict) for row in rows):
+        return None
+    for name in rows[0] if rows else ():
+        words = {row.get(name) if isinstance(row.get(name), str) else None for row in rows}
+        taken = f"/{name}" in (at.score, at.displayed, at.version, at.text)
+        plain = [word for word in words if word is not None and cards.NUMBER.fullmatch(word) is None]
+        if not taken and name.lower() in _VERDICTS and 2 <= len(words) == len(plain) <= _FEW:
+            return name, *sorted(plain)
+    return None
 
 
 def recorded(again: Sequence[Again], rows: int) -> Iterator[Fault]:

@@ -30,7 +30,7 @@ FEW_DIGITS = (5, 4)
 CLEAR = 1e-9
 """Floats tell two numbers apart that differ by more than this part of them; what is closer is compared exactly."""
 
-_MISSED = ("state", "score", "label", "reason", "uncalled")
+_MISSED = ("state", "score", "label", "reason", "uncalled", "call")
 AFTER = (
     "the edition is retrospective: its rules were written after the answers existed, so whoever wrote them could have known"
     " the results; this holds for every number of every table, also of those that have no column for it"
@@ -79,7 +79,7 @@ def _not_run(scored: Scored) -> Iterator[Notice]:
 
 def _of_one(scored: Scored, version: Version) -> Iterator[Notice]:
     yield from _missed(scored, version)
-    rows = scored.documents.select("arm", "truth").hstack(version.pairs.select("state", "reason", "score"))
+    rows = scored.documents.select("arm", "truth").hstack(version.pairs.select("state", "reason", "score", "call"))
     arms = [arm.name for arm in scored.protocol.arms]
     name = version.detector.name
     for arm in arms:
@@ -87,6 +87,7 @@ def _of_one(scored: Scored, version: Version) -> Iterator[Notice]:
         if other := mine.filter(pl.col("reason") == OTHER_TEXT).height:
             message = f"scanned another text than the one it was given in {other} of {mine.height}"
             yield Notice("other text", name, arm, message)
+    yield from _one_sided(version, rows)
     given = rows.filter(pl.col("state") == "answered", pl.col("score").str.contains(_NUMBER))
     if version.card.scale is None or given.is_empty():
         return
@@ -99,8 +100,8 @@ def _of_one(scored: Scored, version: Version) -> Iterator[Notice]:
 
 
 def _missed(scored: Scored, version: Version) -> Iterator[Notice]:
-    """Answers of which the card makes nothing, by kind; then verdicts that it does not know beside numbers. Of what a vendor
-    wrote only numbers are quoted: a page has no words of its choice."""
+    """Answers of which the card makes nothing, by kind; then verdicts beside numbers that it does not know, or that say the
+    contrary. Of what a vendor wrote only numbers are quoted: a page has no words of its choice."""
     card, rows = version.card, scored.documents.select("id").hstack(version.pairs.select(_MISSED))
     reason = pl.col("reason").str.splitn(": ", 2)
     uncalled = rows.filter("uncalled").select("id", kind=reason.struct[0], shown=reason.struct[1])
@@ -111,11 +112,32 @@ def _missed(scored: Scored, version: Version) -> Iterator[Notice]:
     known = cards.classes(card)
     if version.rule.kind == "boundary" and known:
         called = rows.filter(pl.col("state") == "answered", pl.col("score").is_not_null())
-        strange = [label for label in called["label"].drop_nulls().unique() if cards.fold(label) not in known]
-        if strange:
-            beside = called.filter(pl.col("label").is_in(strange))
-            message = cards.told(card, cards.BESIDE, beside.height, beside["id"].item(0), None)
-            yield Notice("unknown verdict", version.detector.name, None, message)
+        of = {label: known.get(cards.fold(label)) for label in called["label"].drop_nulls().unique(maintain_order=True)}
+        strange = pl.col("label").is_in([label for label, meant in of.items() if meant is None])
+        sides = [({"ai": "ai", "human": "not-ai"}.get(str(meant)), label) for label, meant in of.items()]
+        against = pl.any_horizontal(
+            pl.lit(False),
+            *(
+                pl.col("label").is_in([label for side, label in sides if side == said]) & (pl.col("call") != said)
+                for said in ("ai", "not-ai")
+            ),
+        )
+        for rule, kind, which in (
+            ("unknown verdict", cards.BESIDE, strange),
+            ("number against verdict", cards.AGAINST, against),
+        ):
+            if (beside := called.filter(which)).height:
+                message = cards.told(card, kind, beside.height, beside["id"].item(0), None)
+                yield Notice(rule, version.detector.name, None, message)
+
+
+def _one_sided(version: Version, rows: pl.DataFrame) -> Iterator[Notice]:
+    """One call for all texts, whoever wrote them: then perhaps its number is not what its card says. Control detectors are
+    made so."""
+    called = rows.filter(pl.col("call").is_not_null(), pl.col("truth").is_in(["human", "ai"]))
+    said = cards.one_sided(called.select("truth", "call").iter_rows()) if called["call"].n_unique() == 1 else None
+    if said is not None:
+        yield Notice("one side", version.detector.name, None, said)
 
 
 def _inverted(version: Version, given: pl.DataFrame) -> Iterator[Notice]:

@@ -61,6 +61,9 @@ TIME = re.compile(DATE.pattern + r"T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[
 TAG = re.compile(r"[A-Z][A-Z0-9]{0,15}-[0-9]{4}-Q[1-4]")
 # Unicode White_Space; str.split and str.strip would take U+001C to U+001F for white space too
 WHITE = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # marks around numbers on screens
+SIGNS = str.maketrans("\u2212\u066a\ufe6a\uff05\uff0e\uff0c\u066b", "-%%%.,\0")
+REST = decimal.Context(prec=4000, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 RUN, DASH = re.compile(f"[^{WHITE}]+"), re.compile("[\u2013\u2014]")
 ODD = re.compile(r"[^\w\s\0-\u02ff]+")  # what may be marks: they are no letters, digits or white space
 REQUIRED = (
@@ -646,6 +649,31 @@ def exact(score: str) -> decimal.Decimal:
     return decimal.Decimal((sign, (digit,), way * 10**8))
 
 
+def in_ascii(shown: str, numerals: str) -> str:
+    """A number with digits of any script, and with a decimal point or comma, as one of ASCII."""
+    plain = DIRECTIONS.sub("", shown).translate(SIGNS)
+    digits = ((c, "" if c > "\uffff" else unicodedata.decimal(c, "")) for c in plain)
+    plain = "".join(c if digit == "" else str(digit) for c, digit in digits)
+    if numerals == "comma":
+        plain = "" if "." in plain else plain.replace(",", ".")
+    return plain.replace("\0", ".").strip(WHITE)
+
+
+def of_percent(shown: str, first: bool) -> str | None:
+    """The number before the percent sign, or where it may come first after it."""
+    number = shown[:-1].rstrip(WHITE) if shown.endswith("%") else None
+    if first and shown.startswith("%") and number is None:
+        number = shown[1:].lstrip(WHITE)
+    return number if number is not None and DECIMAL.fullmatch(number) else None
+
+
+def short(number: str) -> bool:
+    """Whether what is left of a scale can be written out."""
+    match = re.fullmatch(r"-?([0-9]+)(?:\.([0-9]+))?(?:[eE][+-]?([0-9]+))?", number)
+    most = (400, 400, 3)
+    return match is not None and all(len(part or "") <= room for part, room in zip(match.groups(), most, strict=True))
+
+
 def numbered(number: str) -> int | None:
     """The place in the scan order, from 1, that a number of a work sheet stands for."""
     match = re.fullmatch(r"0*([1-9][0-9]{0,8})", number.strip())
@@ -682,7 +710,8 @@ class Judge:
         scale = fitting(card, CARD, exact=False)["scale"] or {}
         self.pointers, self.unmeasured = card["answer"], card["answer"].get("unmeasured", [])
         self.of_screens = all(self.pointers.get(name) is None for name in ("displayed", "score", "label"))
-        self.percent = scale.get("unit") == "percent"
+        self.percent, self.numerals = scale.get("unit") == "percent", scale.get("numerals")
+        self.of_label, self.direction = card["answer"].get("score_of") == "label", scale.get("direction")
         ends = (scale.get("low"), scale.get("high"))
         self.low, self.high = (None if end is None else decimal.Decimal(end) for end in ends)
         self.bands = [
@@ -715,17 +744,36 @@ class Judge:
         found["displayed"] = next((found[name] for name in names[:3] if found[name] is not None), None)
         if typed:
             shown = found["displayed"] is not None and (found["text"] or "").strip() != ""
-            found |= self.from_display(found["displayed"]) | {"text": found["text"] if shown else None}
-        return found
+            return found | self.from_display(found["displayed"]) | {"text": found["text"] if shown else None}
+        return found | {"score": self.reckoned(found["score"], found["label"])}
+
+    def reckoned(self, number: str | None, label: str | None) -> str | None:
+        """The score of the number and the verdict in a raw answer, by the rules that the card states."""
+        if number is not None and self.numerals is not None:
+            plain = in_ascii(number.strip(WHITE), self.numerals)
+            shown = of_percent(plain, True) if self.percent else None
+            number = shown or (plain if DECIMAL.fullmatch(plain) else number)
+        if number is None or not self.of_label:
+            return number
+        name = None if label is None else self.classes.get(folded(label))
+        if self.low is None or self.high is None or name not in ("ai", "human"):
+            return None
+        if name == self.direction or DECIMAL.fullmatch(number) is None:
+            return number
+        return (
+            format(REST.subtract(REST.add(self.low, self.high), decimal.Decimal(number)), "f")
+            if short(number)
+            else None
+        )
 
     def from_display(self, displayed: str | None) -> dict[str, str | None]:
         """score and label of what somebody copied from a screen."""
         if displayed is None:
             return {"score": None, "label": None}
-        number = shown = displayed.strip(WHITE)
-        if self.percent:
-            number = shown[:-1].rstrip(WHITE) if shown.endswith("%") else ""
-        if folded(shown) not in self.classes and DECIMAL.fullmatch(number):
+        shown = displayed.strip(WHITE)
+        plain = shown if self.numerals is None else in_ascii(shown, self.numerals)
+        number = of_percent(plain, self.numerals is not None) if self.percent else plain
+        if folded(shown) not in self.classes and not self.of_label and DECIMAL.fullmatch(number or ""):
             return {"score": number, "label": None}
         return {"score": None, "label": shown}
 

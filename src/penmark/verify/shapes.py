@@ -46,8 +46,9 @@ class Shapes:
     def __init__(self, card: Card) -> None:
         self._card = card
         self._known: list[_Shape] = []
-        # What an answer echoes is held against the text that was sent, one by one.
-        self._left = 0 if card.answer.text is not None else MOST
+        # What an answer echoes is held against the text that was sent, and a score that is reckoned is, one by one.
+        reckoned = card.answer.score_of is not None or (card.scale is not None and card.scale.numerals is not None)
+        self._left = 0 if card.answer.text is not None or reckoned else MOST
 
     def unproven(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The rows but for those that are proven: an answered reading without a remark, about a text that is not attested,
