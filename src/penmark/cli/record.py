@@ -30,6 +30,20 @@ from penmark.records import Head
 from penmark.study import Edition, Study
 
 
+Retrospective = Annotated[
+    bool, typer.Option("--retrospective", help="The answers may be undated, or older than the promise.")
+]
+AsDisplayed = Annotated[
+    bool,
+    typer.Option(
+        "--as-displayed", help="What comes to no call, or says the contrary of its verdict, was really shown."
+    ),
+]
+Elsewhere = Annotated[
+    bool, typer.Option("--elsewhere", help="A plugin or HTTP asks this detector; these answers were made elsewhere.")
+]
+
+
 def run(
     ctx: typer.Context,
     detector: Annotated[str, typer.Option(help="Whose answers they are.")],
@@ -58,19 +72,9 @@ def run(
         list[str] | None, typer.Option(help="The only arm that the rows are about; once, or once for each file.")
     ] = None,
     by: Annotated[str | None, typer.Option(help="Who read the screens, where no field says so.")] = None,
-    retrospective: Annotated[
-        bool, typer.Option("--retrospective", help="The answers may be undated, or older than the promise.")
-    ] = False,
-    as_displayed: Annotated[
-        bool,
-        typer.Option(
-            "--as-displayed", help="What comes to no call, or says the contrary of its verdict, was really shown."
-        ),
-    ] = False,
-    elsewhere: Annotated[
-        bool,
-        typer.Option("--elsewhere", help="A plugin or HTTP asks this detector; these answers were made elsewhere."),
-    ] = False,
+    retrospective: Retrospective = False,
+    as_displayed: AsDisplayed = False,
+    elsewhere: Elsewhere = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     files = file or []
