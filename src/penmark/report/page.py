@@ -117,12 +117,12 @@ def _template() -> Any:
     return place.get_template("page.html.jinja")
 
 
+_HELD = ("T1", "T2", "RATES", "AGREEMENT", "DEPARTURES")
+
+
 def _results(sources: display.Sources, tables: Mapping[str, bytes], recomputed: Collection[str]) -> dict[str, Any]:
     protocol = _protocol(sources)
-    held: dict[str, list[Row]] = {
-        name: list(enumerate(sources.rows(TABLES[name]), 1))
-        for name in ("T1", "T2", "RATES", "AGREEMENT", "DEPARTURES")
-    }
+    held: dict[str, list[Row]] = {name: list(enumerate(sources.rows(TABLES[name]), 1)) for name in _HELD}
     table1 = held["T1"]
     kinds = (
         sources.table(TABLES["DOCUMENTS"]).select("arm", "kind", "grade").unique().sort("arm", "kind", "grade").rows()
