@@ -50,6 +50,7 @@ def test_a_record_with_its_place(tmp_path, name):
             "by": "warc",
             "address": "https://crawl.example.org/files",
             "captured_at": "2020-05-01T12:00:00Z",
+            "charset": "utf-8",
             "digest": f"sha1:{sha1(GOOD.body)}",
             "extractor": prose.extractor(),
             "file": name,

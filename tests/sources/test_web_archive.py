@@ -49,6 +49,7 @@ def test_the_oldest_copy_of_2021_or_earlier(tmp_path, form):
         "locator": {
             "by": "web-archive",
             "captured_at": "2020-05-01T12:00:00Z",
+            "charset": "utf-8",
             "digest": sha1(old),
             "extractor": prose.extractor(),
             "replay": archive.options["replay"],

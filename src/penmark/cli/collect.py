@@ -130,13 +130,14 @@ def _collect(
                 made = plugin(_merged(place, promised, name, source, given) | _promised(plugin, promised))
                 source_of_it = generating.joined(place, promised, name, made)
                 results.append(collect(place, promised, name, source_of_it, _Progress(name), anew=anew, draw=draw))
-                for note in getattr(made, "notes", ()):
-                    print(f"note: {name}: {note}", file=sys.stderr)
             except FaultsError as error:
                 faults.extend(error.faults)
                 columns = ", ".join(getattr(made, "columns", ()))
                 if columns and not any(columns in f"{fault.fact} {fault.remedy}" for fault in error.faults):
                     print(f"note: {name}: the columns that are there: {columns}", file=sys.stderr)
+            finally:
+                for note in getattr(made, "notes", ()):
+                    print(f"note: {name}: {note}", file=sys.stderr)
     finally:
         _show(results, as_json)  # what was written before something went wrong
     if faults:

@@ -1,33 +1,38 @@
 """A capture: what a web archive kept of a page, whichever way it was reached. The one interface of `web-archive` and `warc`.
 
 *Reads* and *writes* nothing. *Never*: a text of a capture that is not what its archive says; a date that the page gives
-itself (in its text, its address, its head): the date that counts is the capture's.
+itself (in its text, its address, its head): the date that counts is the capture's, and it counts only where the answer's
+own headers do not say that they are younger.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Literal, NamedTuple
 
 from penmark import canon
 from penmark.errors import PenmarkError
 from penmark.plugins import Draft, Found
-from penmark.sources import payloads, prose
+from penmark.sources import charsets, payloads, prose, walls
 
 STAMP = re.compile(r"[0-9]{14}")
 """A moment as web archives write it: 20200501120000, UTC."""
 _HTML = ("text/html", "application/xhtml+xml")
 _SIGNS = ((b"%PDF-", "a PDF"), (b"PK\x03\x04", "a ZIP file (or a document of an office program)"), (b"{\\rtf", "RTF"))
 
-Unfitness = Literal["redirect", "status", "pdf", "format", "digest", "damaged", "language", "empty"]
+Unfitness = Literal[
+    "redirect", "status", "pdf", "format", "digest", "damaged", "language", "empty", "contradicted", "wall"
+]
 
 
 class Capture(NamedTuple):
     """An archived answer. ``at``: when it was captured, as STAMP; ``headers``: by lower-case name; ``body``: as stored.
 
-    ``digest``: the one that the archive states. ``locator``: how it is found again, without ``by``.
+    ``digest``: the one that the archive states. ``locator``: how it is found again, without ``by``. ``own_headers``: the
+    headers are the page's, and not those of an archive that hands it out.
     """
 
     url: str
@@ -37,13 +42,19 @@ class Capture(NamedTuple):
     body: bytes
     digest: str | None
     locator: dict[str, str]
+    own_headers: bool = True
 
 
 class Page(NamedTuple):
-    """A capture that holds prose: the text, and the SHA-256 of what the archive kept."""
+    """A capture that holds prose: the text, the SHA-256 of what the archive kept, and the charset that it was read in.
+
+    ``lost``: how many of the page's bytes, or runs of them, are no characters of that charset.
+    """
 
     text: str
     evidence_sha256: str
+    charset: str
+    lost: int
 
 
 class Unfit(Exception):  # noqa: N818 - a finding about one capture, which is told, or leads on to the next one
@@ -54,8 +65,11 @@ class Unfit(Exception):  # noqa: N818 - a finding about one capture, which is to
         self.kind, self.fact = kind, fact
 
 
-def page(capture: Capture, language: str | None = None) -> Page:
-    """The prose of a capture. ``language``: the one that it must be in. Raises Unfit, ServiceError for a missing package."""
+def page(capture: Capture, language: str | None = None, charset: str | None = None) -> Page:
+    """The prose of a capture. ``language``: the one that it must be in; ``charset``: the one to read it in, whatever it says.
+
+    Raises Unfit, ServiceError for a missing package.
+    """
     if 300 <= capture.status < 400:
         where = capture.headers.get("location", "an address that it does not name")
         raise Unfit("redirect", f"the capture of {day(capture.at)} is a redirect to {where}")
@@ -68,14 +82,18 @@ def page(capture: Capture, language: str | None = None) -> Page:
     except payloads.Damaged as error:
         raise Unfit("damaged", f"the capture of {day(capture.at)} {error}") from None
     _html(capture, payload.page)
-    text = prose.extracted(payload.page, capture.headers)
+    _dated(capture)
+    shown = charsets.read(payload.page, capture.headers.get("content-type", ""), charset)
+    text = prose.extracted(shown.text)
     if text.strip() == "":
         raise Unfit("empty", f"no prose was found in the capture of {day(capture.at)}")
+    if (kind := walls.find(shown.text, text)) is not None:
+        raise Unfit("wall", f"the capture of {day(capture.at)} is {kind}, and no text")
     if language is not None:
         found = prose.language(text)
         if found.code != language.partition("-")[0]:
             raise Unfit("language", f"reads as {found.code} (score {found.score:.2f}), not as {language}")
-    return Page(text, canon.sha256(payload.kept))
+    return Page(text, canon.sha256(payload.kept), shown.charset, shown.lost)
 
 
 def draft(
@@ -83,6 +101,7 @@ def draft(
 ) -> Draft:
     """The draft of a page. ``by``: the source plugin; ``given``: archive, grade, licence and what else the user said."""
     locator = {"by": by, "captured_at": rfc3339(capture.at), "extractor": prose.extractor(), **capture.locator}
+    locator |= {"charset": made.charset} | ({"lost": str(made.lost)} if made.lost else {})
     provenance = {
         "kind": "archive",
         "source": capture.url,
@@ -102,7 +121,7 @@ def draft(
 def found(capture: Capture, locator: Mapping[str, str]) -> Found:
     """A capture that was fetched again, as ``Refinding.again`` gives it. Raises PenmarkError where it has become unfit."""
     try:
-        made = page(capture)
+        made = page(capture, charset=locator.get("charset"))
     except Unfit as error:
         if error.kind == "digest":
             return Found(canon.sha256(capture.body), day(capture.at), None, error.fact)
@@ -112,6 +131,9 @@ def found(capture: Capture, locator: Mapping[str, str]) -> Found:
         return Found(
             made.evidence_sha256, day(capture.at), None, f"its text was extracted by {there}; installed is {here}"
         )
+    if "charset" not in locator and made.charset not in ("utf-8", "windows-1252"):
+        remark = f"its record names no charset; it is read as {made.charset} here"
+        return Found(made.evidence_sha256, day(capture.at), None, remark)
     return Found(made.evidence_sha256, day(capture.at), made.text.encode())
 
 
@@ -137,6 +159,31 @@ def real(stamp: str) -> bool:
         return STAMP.fullmatch(stamp) is not None and datetime.strptime(stamp, "%Y%m%d%H%M%S") is not None
     except ValueError:
         return False
+
+
+_SAID = (("date", "its server's own clock said"), ("last-modified", "it was last modified on"))
+_SKEW = timedelta(days=1)
+"""What clocks and time zones may differ by."""
+
+
+def _dated(capture: Capture) -> None:
+    """Raises Unfit where the answer itself says that it is younger than its capture: one of the two dates is wrong."""
+    taken = datetime.strptime(capture.at, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    for name, words in _SAID:
+        for header in (f"x-archive-orig-{name}", *((name,) if capture.own_headers else ())):
+            said = _moment(capture.headers.get(header, ""))
+            if said is not None and said > taken + _SKEW:
+                fact = f"says that it was captured on {day(capture.at)}, and {words} {said:%Y-%m-%d}"
+                raise Unfit("contradicted", f"the capture {fact}")
+
+
+def _moment(header: str) -> datetime | None:
+    """The moment in a header; None where it holds none."""
+    try:
+        said = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    return said.replace(tzinfo=UTC) if said.tzinfo is None else said
 
 
 def _html(capture: Capture, page: bytes) -> None:

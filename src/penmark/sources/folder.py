@@ -1,7 +1,8 @@
 """The source ``folder``: text files, with a metadata file beside them that says what each of them is.
 
 Options: ``path``; ``metadata`` (a file in the folder; without it ``metadata.csv``, ``.jsonl`` or ``.json`` is looked
-for); ``unlisted=ignored`` (leave text files alone that the metadata do not name); columns and constants as in
+for); ``unlisted=ignored`` (leave files alone that are not taken; else each that may be a text is a fault: what the metadata do
+not name, and without metadata what does not end in ``.txt`` or lies deeper); columns and constants as in
 ``mapping``. A row has an id and a ``file`` (without it, ``<id>.txt``). Without any metadata each ``.txt`` file is a
 text, and its name the id.
 *Reads* the folder. *Writes* nothing.
@@ -12,12 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from penmark.errors import Fault, FaultsError, UsageError
+from penmark.errors import Fault, FaultsError, UsageError, counted, visible
 from penmark.plugins import Draft
 from penmark.sources.mapping import MAX_TEXT, Mapping, required_path
 from penmark.sources.rows import Row, rows
 from penmark.sources.unreadable import SUFFIXES, refusal
 
+_LITTER = frozenset({"Thumbs.db", "desktop.ini"})
+_TEXTS = frozenset({".txt", ".text", ".md", ".markdown", ".html", ".htm", ".rst", *SUFFIXES})
+"""How files end that may be meant as texts: where such a file is not taken, it is a fault; others are told."""
 _METADATA = ("metadata.csv", "metadata.jsonl", "metadata.json")
 
 
@@ -37,6 +41,7 @@ class Folder:
                 f"unlisted={options['unlisted']} means nothing", remedy="Give unlisted=ignored, or leave it out."
             )
         self._ignoring = "unlisted" in options
+        self._others: list[str] = []
         self._mapping = Mapping(options, own=("path", "metadata", "unlisted"))
 
     def _find(self, named: str | None) -> Path | None:
@@ -53,6 +58,13 @@ class Folder:
         """What the columns of the metadata are called."""
         return self._mapping.columns_seen
 
+    @property
+    def notes(self) -> list[str]:
+        """What was left out of the rows, and why, and which files are no texts."""
+        shown = ", ".join(map(visible, self._others[:5])) + (", …" if len(self._others) > 5 else "")
+        others = [f"{counted(len(self._others), 'file')} not taken: {shown}"] if self._others else []
+        return self._mapping.notes + others
+
     def gather(self, arm_name: str) -> Iterator[Draft]:
         """A draft for each file. Raises FaultsError at the end."""
         faults: list[Fault] = []
@@ -64,23 +76,44 @@ class Folder:
             raise FaultsError(faults)
 
     def _unlisted(self, faults: list[Fault], listed: set[Path]) -> None:
-        for path in sorted(self._folder.iterdir()):
-            if path in listed:
+        """What lies there and is not taken is a fault, so that nothing is missing without a word."""
+        read = {path.resolve() for path in listed}
+        for path in sorted(self._folder.rglob("*")):
+            within = path.relative_to(self._folder)
+            if not path.is_file() or path.resolve() in read or within.parts[0].startswith(".") or self._own(path):
                 continue
-            if path.suffix == ".txt" and self._metadata is not None:
-                remedy = "List it, move it elsewhere, or give unlisted=ignored."
-                faults.append(Fault(str(path), f"is not named in {self._metadata.name}", remedy))
-            elif path.suffix.lower() in SUFFIXES and path.is_file():
-                with path.open("rb") as file:
-                    fact, remedy = refusal(file.read(MAX_TEXT)) or (
-                        "is no plain text",
-                        "Save it as plain text (UTF-8).",
-                    )
-                faults.append(Fault(str(path), fact, f"{remedy} Or move it elsewhere, or give unlisted=ignored."))
+            if path.suffix.lower() not in _TEXTS:
+                self._others.append(within.as_posix())
+                continue
+            fact, remedy = self._why(path)
+            remedy = f"{remedy} Or move it elsewhere, or give unlisted=ignored."
+            faults.append(Fault(str(path), fact, remedy))
+
+    def _own(self, path: Path) -> bool:
+        """Whether a file is the metadata, or one that systems put into folders."""
+        return path == self._metadata or path.name.startswith(".") or path.name in _LITTER
+
+    def _why(self, path: Path) -> tuple[str, str]:
+        """Why a file is not taken, and what to do about it."""
+        with path.open("rb") as file:
+            refused = refusal(file.read(MAX_TEXT))
+        if refused is None and path.suffix.lower() in SUFFIXES:
+            refused = "is no plain text", "Save it as plain text (UTF-8)."
+        if refused is not None:
+            return refused
+        if self._metadata is not None:
+            return f"is not named in {self._metadata.name}", "List it."
+        if path.parent != self._folder:
+            return "lies in a folder within the folder, and is not taken", "Name each file in a metadata.csv: id, file."
+        return (
+            "does not end in .txt, and is not taken",
+            "Name it in a metadata.csv (id, file), or end its name in .txt.",
+        )
 
     def _rows(self, faults: list[Fault], listed: set[Path]) -> Iterator[Row]:
         if self._metadata is None:
             files = sorted(self._folder.glob("*.txt"))
+            listed.update(files)
             if not files:
                 fact = "holds neither .txt files nor a metadata file"
                 faults.append(Fault(str(self._folder), fact, f"Put {_METADATA[0]} there: id, file, kind, grade, …"))

@@ -13,11 +13,11 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from penmark.errors import Fault, UsageError, did_you_mean, visible
+from penmark.errors import Fault, UsageError, counted, did_you_mean, visible
 from penmark.plugins import Draft
 from penmark.records import Archive, Attested, Consent, Edited, Generated, Session, Transformed
 from penmark.sources.rows import Row, raw
-from penmark.sources.unreadable import refusal
+from penmark.sources.unreadable import LFS, refusal
 
 FIELDS = ("language", "register", "subgroup", "author", "topic", "source", "exposures", "withheld")
 """What a document says of itself beside its provenance. ``withheld``: why its text is not published."""
@@ -46,6 +46,8 @@ class Mapping:
                     remedy="An option that is not the source's own holds for every row, and goes into its record: "
                     "kind, grade, evidence_date, language, …",
                 )
+        self.dropped = 0
+        """Rows that ``where`` left out."""
         self._seen: set[str] = set()
         self._files: set[str] = set()
 
@@ -66,11 +68,20 @@ class Mapping:
             self._seen.update(row.cells)
             self._files.add(row.place.rpartition(":")[0])
             if any(row.cells.get(column, "") != value for column, value in self.where.items()):
+                self.dropped += 1
                 continue
             values = {n: v for n, v in row.cells.items() if n not in used and n not in self.columns}
             values |= {name: row.cells[column] for name, column in self.columns.items() if column in row.cells}
             values |= {name: value for name, value in self.constants.items() if values.get(name, "") == ""}
             yield row, values
+
+    @property
+    def notes(self) -> list[str]:
+        """What was left out of the rows, and why, in words."""
+        if self.dropped == 0:
+            return []
+        asked = ", ".join(f"where.{visible(column)}={visible(value)}" for column, value in self.where.items())
+        return [f"{counted(self.dropped, 'row')} left out: {asked}"]
 
     def _file(self, folder: Path) -> str:
         """The file that the rows stand in; the folder, where it is more than one, or none."""
@@ -141,11 +152,20 @@ class Mapping:
     ) -> bytes | None:
         file = values.get(named, "")
         if file == "":
-            return raw(values[inline]) if inline in values else None
+            return _inline(raw(values[inline]), place, inline, faults) if inline in values else None
         if values.get(inline, "") != "":
             faults.append(Fault(place, f"has both `{inline}` and `{named}`", "Leave one of them empty."))
             return None
         return text_file(folder, file, place, faults)
+
+
+def _inline(text: bytes, place: str, column: str, faults: list[Fault]) -> bytes | None:
+    """The text of a cell; None, and a fault, where a pointer stands in its place."""
+    if not text.startswith(LFS):
+        return text
+    fact, remedy = refusal(text) or ("", None)
+    faults.append(Fault(place, f"{column} {fact}", remedy))
+    return None
 
 
 def _near(name: str, columns: set[str]) -> str:

@@ -15,6 +15,7 @@ from typing import IO, Any, NamedTuple
 
 from penmark import study
 from penmark.errors import Fault
+from penmark.sources.unreadable import LFS, refusal
 
 MAX_LINE = 64 * 2**20
 """No line (and no cell) is longer than this (characters)."""
@@ -47,6 +48,10 @@ def rows(path: Path, faults: list[Fault], delimiter: str | None = None, lists: t
         faults.append(Fault(str(path), "is a folder, not a table", remedy))
         return
     try:
+        with path.open("rb") as file:
+            if (beginning := file.read(len(LFS))) == LFS:
+                faults.append(Fault(str(path), *(refusal(beginning) or ("", None))))
+                return
         if suffix in (".csv", ".tsv"):
             yield from _csv(path, faults, delimiter or ("\t" if suffix == ".tsv" else None))
         elif suffix in (".jsonl", ".ndjson"):

@@ -31,6 +31,11 @@ class Table:
         """What the columns of the table are called."""
         return self._mapping.columns_seen
 
+    @property
+    def notes(self) -> list[str]:
+        """What was left out of the rows, and why."""
+        return self._mapping.notes
+
     def gather(self, arm_name: str) -> Iterator[Draft]:
         """A draft for each row. Raises FaultsError at the end."""
         faults: list[Fault] = []

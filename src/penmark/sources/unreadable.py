@@ -16,6 +16,8 @@ MAX_PART = 64 * 2**20
 """Bytes of a document's main part that are looked at."""
 SUFFIXES = (".docx", ".doc", ".pdf", ".odt", ".rtf", ".pages", ".epub")
 """What files are called that people take for texts, and that are none."""
+LFS = b"version https://git-lfs.github.com/spec/"
+"""How a pointer of Git LFS begins: it lies where a file should, in a clone without the large files."""
 _SAVE = "Open it, look it over, and save it as plain text (UTF-8)."
 _REVISED = re.compile(rb"<w:(ins|del|moveFrom|moveTo)[ >/]")
 _REVIEWER = re.compile(rb"<w:(?:ins|del|moveFrom|moveTo) [^>]*w:author=\"([^\"]*)\"")
@@ -34,6 +36,9 @@ def refusal(raw: bytes) -> tuple[str, str] | None:
         return "is a document of an office program (before 2007)", _SAVE
     if raw.startswith(b"{\\rtf"):
         return "is RTF", _SAVE
+    if raw.startswith(LFS):
+        remedy = "Fetch the files that the pointers stand for: `git lfs pull`, in the repository that they came from."
+        return "is a pointer of Git LFS, and not the file itself", remedy
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "is UTF-16", "Save it as plain text (UTF-8)."
     return None

@@ -4,7 +4,8 @@ Options: ``path`` (a file, a folder of ``*.warc`` and ``*.warc.gz``, or a list o
 ``*.paths.gz``, a name a line); ``archive`` (whose crawl it is); ``address`` (where that archive has the files for
 everybody, and where those of a list are read: without it the grade is ``stated``, since nobody else can look);
 ``domain`` (hosts, with their subdomains, ``;`` between them), ``url`` (how addresses begin), ``since``, ``before``
-(2022-01-01), ``language``; ``omit`` (ids to leave out, ``;`` between them); any field of a document for all texts.
+(2022-01-01), ``language``; ``omit`` (ids to leave out, ``;`` between them);
+``charset`` (in which pages are read, whatever they declare); any field of a document for all texts.
 A page that is no HTML, no prose, of another language or a repetition is not selected, and counted in ``notes``; a
 record that is cut, or has another digest than it says, is a fault.
 *Reads* the files as a stream, those of a list and those of ``again`` over the network. *Writes* nothing.
@@ -22,15 +23,16 @@ from pathlib import Path
 
 from penmark.errors import Fault, FaultsError, PenmarkError, ServiceError, UsageError
 from penmark.plugins import Draft, Found
-from penmark.sources import captures, payloads, warc_files
+from penmark.sources import captures, charsets, payloads, warc_files
 from penmark.sources.asking import asker
 from penmark.sources.bucket import Distant
-from penmark.sources.captures import Capture, Unfit
+from penmark.sources.captures import Capture, Unfit, Unfitness
 from penmark.sources.mapping import FIELDS, Mapping, required_path
-from penmark.sources.warc_files import Broken, Record, Wanted
+from penmark.sources.warc_dates import Dates
+from penmark.sources.warc_files import Broken, Record, Said, Wanted
 
 CUTOFF = "2022-01-01"
-_OWN = ("path", "archive", "address", "domain", "url", "since", "before", "omit", "contact", "pause")
+_OWN = ("path", "archive", "address", "domain", "url", "since", "before", "omit", "contact", "pause", "charset")
 _FAULTS = ("digest", "damaged")
 _NAME = re.compile(r"[A-Za-z0-9_.=+-]+(/[A-Za-z0-9_.=+-]+)*")
 _FIRST = 2**20
@@ -48,6 +50,10 @@ class Warc:
         domains = tuple(d.strip().lower().lstrip(".") for d in options.get("domain", "").split(";") if d.strip() != "")
         since, before = _date(options, "since", "1990-01-01"), _date(options, "before", CUTOFF)
         self._wanted = Wanted(options.get("url", ""), domains, since, before)
+        self._charset = charsets.check(options["charset"]) if options.get("charset", "") != "" else None
+        self._lost: collections.Counter[str] = collections.Counter()
+        self._named: list[str] = []
+        self._dates = Dates()
         self.notes: list[str] = []
 
     def gather(self, arm_name: str) -> Iterator[Draft]:
@@ -62,18 +68,25 @@ class Warc:
         unused = set(self._omitted)
         for file, name, records in self._read(path, faults):
             for item in records:
+                if isinstance(item, Said):
+                    self._dates.hear(item)
+                    continue
                 if isinstance(item, Broken):
                     faults.append(Fault(f"{file}: at byte {item.offset}", item.fact, _REMEDY))
                     continue
                 unused.discard(item.name)
                 if item.name in self._omitted:
                     continue
+                if (fact := self._dates.later(item)) is not None:
+                    self._leave("contradicted", item, fact, left)
+                    continue
                 made = self._draft(item, file, name, seen, left, faults)
                 if made is not None:
                     yield made
+            faults.extend(self._dates.contradictions(file))
         for name in sorted(unused):
             faults.append(Fault(str(path), f"omit={name}: no record that is selected has this id", "Take it out."))
-        self.notes = [f"{number} records left out: {reason}" for reason, number in sorted(left.items())]
+        self.notes = [f"{number} records left out: {reason}" for reason, number in sorted(left.items())] + self._told()
         if faults:
             raise FaultsError(faults)
 
@@ -91,7 +104,17 @@ class Warc:
             raise PenmarkError(fact, remedy="Is it the same file?")
         return captures.found(_capture(record, {}), locator)
 
-    def _read(self, path: Path, faults: list[Fault]) -> Iterator[tuple[str, str, Iterator[Record | Broken]]]:
+    def _leave(self, kind: Unfitness, record: Record, fact: str, left: collections.Counter[str]) -> None:
+        left[_REASONS[kind]] += 1
+        if kind in _NAMED:
+            self._named.append(f"left out: {record.name} ({record.url}): {fact}")
+
+    def _told(self) -> list[str]:
+        """What is told of single records: pages that are no texts, dates that contradict each other, lost characters."""
+        lost = [f"{number} U+FFFD for what is no character: {name}" for name, number in self._lost.items()]
+        return [line for lines in (self._named, lost) for line in _first(lines)]
+
+    def _read(self, path: Path, faults: list[Fault]) -> Iterator[tuple[str, str, Iterator[Record | Broken | Said]]]:
         """Each file: where it lies, what its locators call it, and what it holds."""
         if not _is_list(path):
             for file, name in _files(path):
@@ -107,7 +130,7 @@ class Warc:
             distant = Distant(asking, f"{self._address}/{name}")
             yield distant.url, name, self._distant(distant, faults)
 
-    def _distant(self, file: Distant, faults: list[Fault]) -> Iterator[Record | Broken]:
+    def _distant(self, file: Distant, faults: list[Fault]) -> Iterator[Record | Broken | Said]:
         """The records of a file in a bucket; one that is not there is a fault, and the others are read."""
         try:
             yield from warc_files.streamed(file, self._wanted)
@@ -153,14 +176,16 @@ class Warc:
         place = f"{file}: record {record.name} at byte {record.offset}"
         try:
             capture = _capture(record, where)
-            made = captures.page(capture, self._constants.get("language"))
+            made = captures.page(capture, self._constants.get("language"), self._charset)
         except Unfit as error:
             if error.kind in _FAULTS:
                 faults.append(Fault(place, error.fact, f"Take the file anew, or give omit={record.name}."))
             else:
-                left[_REASONS[error.kind]] += 1
+                self._leave(error.kind, record, error.fact, left)
             return None
         seen[record.url] = place
+        if made.lost:
+            self._lost[f"{record.name} ({record.url})"] = made.lost
         fields = {key: value for key, value in self._constants.items() if key in FIELDS and value != ""}
         given = {key: value for key, value in self._constants.items() if key not in FIELDS and value != ""}
         given |= {"archive": self._options["archive"], "grade": "archived" if self._address else "stated"}
@@ -175,7 +200,12 @@ _REASONS = {
     "format": "no HTML",
     "language": "in another language",
     "empty": "without prose",
+    "contradicted": "dates that contradict each other",
+    "wall": "a page that stands where a text should",
 }
+_NAMED = ("contradicted", "wall")
+_MOST = 50
+"""Records that are named one by one."""
 
 
 def _capture(record: Record, locator: dict[str, str]) -> Capture:
@@ -184,6 +214,10 @@ def _capture(record: Record, locator: dict[str, str]) -> Capture:
         raise Unfit("empty", f"its crawler cut it ({record.truncated})")
     where = locator | ({"digest": record.digest} if record.digest is not None else {})
     return Capture(record.url, record.at, record.status, record.headers, record.body, record.digest, where)
+
+
+def _first(lines: list[str]) -> list[str]:
+    return lines if len(lines) <= _MOST else [*lines[:_MOST], f"… and {len(lines) - _MOST} more like it"]
 
 
 def _files(path: Path) -> list[tuple[Path, str]]:

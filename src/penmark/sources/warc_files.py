@@ -68,13 +68,23 @@ class Broken(NamedTuple):
     fact: str
 
 
-def records(path: Path, wanted: Wanted) -> Iterator[Record | Broken]:
+class Said(NamedTuple):
+    """What another record says: that this file was begun at ``at`` (``about`` is None), or that the record ``about`` was
+    captured at ``at``. ``own``: its own date."""
+
+    offset: int
+    about: str | None
+    at: str
+    own: str
+
+
+def records(path: Path, wanted: Wanted) -> Iterator[Record | Broken | Said]:
     """The records of a file that are wanted, and the broken places, in its order."""
     with path.open("rb") as file:
         yield from streamed(file, wanted)
 
 
-def streamed(file: Seekable, wanted: Wanted) -> Iterator[Record | Broken]:
+def streamed(file: Seekable, wanted: Wanted) -> Iterator[Record | Broken | Said]:
     """As ``records``, of a file that is open for reading and seeking, here or elsewhere."""
     held: Record | None = None  # without a digest only what follows shows that a record was whole
     told = -1
@@ -116,7 +126,7 @@ def _first(file: Seekable) -> Record | None:
     return None
 
 
-def _resumed(file: Seekable, wanted: Wanted) -> Iterator[Record | Broken]:
+def _resumed(file: Seekable, wanted: Wanted) -> Iterator[Record | Broken | Said]:
     """As ``records``, over all parts of a file: after a broken place it is read on from the next record."""
     magic = _GZIP if file.read(2) == _GZIP[:2] else _PLAIN
     start: int | None = 0
@@ -135,18 +145,36 @@ def _resumed(file: Seekable, wanted: Wanted) -> Iterator[Record | Broken]:
         start = _next(file, last + 1, magic)
 
 
-def _selected(file: Seekable, start: int, wanted: Wanted, reached: list[Any]) -> Iterator[Record | Broken]:
+def _selected(file: Seekable, start: int, wanted: Wanted, reached: list[Any]) -> Iterator[Record | Broken | Said]:
     """The records that are wanted from a byte on. ``reached``: takes the last one that was seen."""
     package = extra.load("fastwarc.warc", "fastwarc")
     fits = _address(wanted).match
     since, before = wanted.since.encode(), wanted.before.encode()
-    for record in package.ArchiveIterator(file, record_types=package.WarcRecordType.response, parse_http=False):
+    kinds = package.WarcRecordType
+    for record in package.ArchiveIterator(file, record_types=_kinds(kinds), parse_http=False):
         reached[0] = record
+        if record.record_type != kinds.response:
+            yield from _told(record, start, record.record_type == kinds.warcinfo)
+            continue
         url = record.headers.get_bytes(b"WARC-Target-URI")
         if url is None:
             yield Broken(start + record.stream_pos, "the record has no address: it is cut")
         elif fits(url) is not None and since <= record.headers.get_bytes(b"WARC-Date", b"") < before:
             yield _read(record, start)
+
+
+def _kinds(kinds: Any) -> Any:
+    """Pages, and the records that say of other records when they were made."""
+    return kinds.response | kinds.warcinfo | kinds.revisit
+
+
+def _told(record: Any, start: int, begins: bool) -> Iterator[Said]:
+    """What a ``warcinfo`` (``begins``) or a ``revisit`` record says of the dates of others."""
+    headers, where = record.headers, start + record.stream_pos
+    about = None if begins else headers.get("WARC-Refers-To")
+    at = captures.stamp(headers.get("WARC-Date" if begins else "WARC-Refers-To-Date", ""))
+    if at is not None and (begins or about is not None):
+        yield Said(where, about, at, captures.stamp(headers.get("WARC-Date", "")) or at)
 
 
 def _address(wanted: Wanted) -> re.Pattern[bytes]:
@@ -172,7 +200,7 @@ def _read(record: Any, start: int) -> Record | Broken:
     if at is None or identity is None or answer is None:
         return Broken(offset, "the record lacks its time, its id, or an HTTP answer")
     digest, whole = headers.get("WARC-Payload-Digest"), headers.get("WARC-Block-Digest")
-    if whole is not None and digest is None:
+    if whole is not None:
         try:
             payloads.read(block, {}, whole)
         except payloads.Damaged as error:

@@ -3,7 +3,8 @@
 Options: ``path`` (a list of addresses, one a line, or a table with a column ``url`` and any field of a document; a
 column ``timestamp`` names one capture); ``contact`` (who you are, for the archive); ``before`` (2022-01-01);
 ``language`` (that the text must be in; also a column); ``index``, ``replay``, ``archive`` (the archive's addresses and
-name: the Wayback Machine); ``pause`` (seconds between requests: 3); columns and constants as in ``mapping``.
+name: the Wayback Machine); ``charset`` (in which pages are read, whatever they declare);
+``pause`` (seconds between requests: 3); columns and constants as in ``mapping``.
 For each address the oldest capture is taken that is a page, has the digest that the index says, and holds prose.
 *Reads* the list, and the archive over the network. *Writes* nothing. *Never* takes a capture of ``before`` or later.
 """
@@ -20,7 +21,7 @@ from urllib.parse import quote, urlsplit
 
 from penmark.errors import Fault, FaultsError, PenmarkError, UsageError
 from penmark.plugins import Draft, Found
-from penmark.sources import captures, cdx
+from penmark.sources import captures, cdx, charsets
 from penmark.sources.asking import Asker, Reply, asker
 from penmark.sources.captures import Capture, Page, Unfit
 from penmark.sources.mapping import FIELDS, required_path
@@ -32,7 +33,7 @@ ARCHIVE = "Internet Archive, Wayback Machine"
 CUTOFF = "2022-01-01"
 TRIES = 3
 """Captures of an address that are fetched before it is given up."""
-_OWN = ("path", "contact", "pause", "before", "index", "replay", "archive")
+_OWN = ("path", "contact", "pause", "before", "index", "replay", "archive", "charset")
 _REVISIT = "warc/revisit"
 
 
@@ -45,6 +46,7 @@ class WebArchive:
         self._archive = options.get("archive", ARCHIVE if self._replay == REPLAY else self._replay)
         self._last = _day_before(options.get("before", CUTOFF))
         self._columns = Columns(options, own=_OWN)
+        self._charset = charsets.check(options["charset"]) if options.get("charset", "") != "" else None
         self._asker: Asker = asker(options, (self._index, self._replay))
 
     def gather(self, arm_name: str) -> Iterator[Draft]:
@@ -88,7 +90,7 @@ class WebArchive:
         for one in self._candidates(url, values.get("timestamp", "")):
             try:
                 capture = self._fetched(one.url, one.at, one.digest)
-                return self._draft(url, capture, captures.page(capture, language), values, place)
+                return self._draft(url, capture, captures.page(capture, language, self._charset), values, place)
             except Unfit as error:
                 tried.append(error.fact)
                 kind = error.kind
@@ -132,7 +134,7 @@ class WebArchive:
             raise Unfit("redirect", f"the archive answers for {captures.day(at)} with another capture{other}")
         if reply.status != 200:
             raise Unfit("status", f"the archive answers for {captures.day(at)} with status {reply.status}")
-        return Capture(url, at, reply.status, reply.headers, reply.body, digest or None, locator)
+        return Capture(url, at, reply.status, reply.headers, reply.body, digest or None, locator, own_headers=False)
 
     def _draft(self, url: str, capture: Capture, made: Page, values: Mapping[str, str], place: str) -> Draft:
         fields = {name: values[name] for name in FIELDS if values.get(name, "") != ""}
