@@ -20,7 +20,8 @@ PAGE = (Path(__file__).parents[2] / "docs" / "scanning.md").read_text(encoding="
     [
         ("The canary** is one practice text (`ferry`)", canary.TEXT == "ferry"),
         ("about it first and last", canary.TIMES == 2),
-        ("the first five texts are refused alike", troubles.ALIKE == 5),
+        ("five texts in a row come to nothing alike", troubles.ALIKE == 5),
+        ("or the last three of a scan", troubles.GIVE_UP == 3),
         ("three texts in a row get no answer", troubles.GIVE_UP == 3),
         ("for more than a quarter of an hour", settling.LONGEST == 15 * 60),
         ("(less than 32 MiB)", work.ROOM == 32 * 2**20),

@@ -180,8 +180,11 @@ def test_texts_that_are_all_refused_alike_stop_the_vendor_before_the_corpus_is_g
     always = {"behaviours": [Behaviour("too short", times=None)]}
     with vendors(tmp_path, TEXTS, {"pangram": always}) as place:
         [ended] = place.scan()
-        assert (ended.counts["declined"], ended.counts["to_ask"]) == (5, 7)
-        assert "the first 5 texts were refused alike" in str(ended.tally.error)
+        assert (ended.counts["declined"], ended.counts["to_ask"]) == (0, 12)
+        assert "texts in a row came to nothing alike" in str(ended.tally.error)
+        assert "HTTP 422 (text too short)" in str(ended.tally.error)
+        accepted = place.scan(accepted=["pangram"])[0]
+        assert (accepted.counts["declined"], accepted.counts["to_ask"]) == (12, 0)
         assert {row["reason"] for row in place.readings("pangram").values()} == {"HTTP 422 (text too short)"}
 
 

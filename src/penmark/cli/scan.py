@@ -31,6 +31,7 @@ from penmark.study import Edition, Study
 
 NAMED = 5
 """So many documents in doubt are named; the journal has the others."""
+ACCEPTED = "on {} the operator let stand what it answered without a result, texts in a row too (--accept-declined)"
 
 
 def run(
@@ -56,6 +57,13 @@ def run(
         list[str] | None,
         typer.Option(metavar="NAME=N/SECONDS", help="Another limit than its card's: N requests in so many seconds."),
     ] = None,
+    accept_declined: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="What this detector answers without a result is final, in a row too; told as a deviation.",
+        ),
+    ] = None,
     shard: Annotated[str, typer.Option(metavar="i/W", help="Ask about the i-th of W parts of the documents.")] = "1/1",
     as_json: Annotated[bool, typer.Option("--json", help="Print events and results as JSON, one a line.")] = False,
 ) -> int:
@@ -71,7 +79,7 @@ def run(
     limits = _limits(edition, at_once or [], pace or [])
     if only_plan:
         return preview.planned(place, edition, wanted, shard, limits, as_json)
-    return _scan(place, edition, wanted, shard, budgets, limits, as_json)
+    return _scan(place, edition, wanted, shard, budgets, limits, accept_declined or [], as_json)
 
 
 # --- options -------------------------------------------------------------------------------------------------------
@@ -121,20 +129,23 @@ def _scan(
     shard: str,
     budgets: Mapping[str, Decimal],
     limits: Limits,
+    accepted: list[str],
     as_json: bool,
 ) -> int:
     trouble: PenmarkError | None = None
-    with opening.opened(place, edition, wanted, shard, budgets=budgets, limits=limits) as scan:
+    with opening.opened(place, edition, wanted, shard, budgets=budgets, limits=limits, accepted=accepted) as scan:
         if not scan.begun:
             print("nothing is left to ask", file=sys.stderr)
             ended = scan.run()
         else:
             _seal_heads(edition, scan, scan.heads)
+            told = [(name, ACCEPTED.format(reading.now()[:10])) for name in accepted if scan.asks(name)]
+            _deviations(place, edition, told)
             with Progress(scan, as_json) as progress:
                 ended = scan.run(progress.tell)
             try:
                 _seal_heads(edition, scan, scan.heads)
-                _deviations(place, edition, ended)
+                _deviations(place, edition, [(each.detector, what) for each in ended for what in each.changes])
             except PenmarkError as error:  # what became of the documents is told all the same
                 trouble = error
     for each in ended:
@@ -172,9 +183,10 @@ def _seal_heads(edition: Edition, scan: Scan, heads: Mapping[str, Head]) -> None
         print(f"warning: {warning}", file=sys.stderr)
 
 
-def _deviations(place: Study, edition: Edition, ended: list[Ended]) -> None:
+def _deviations(place: Study, edition: Edition, told: list[tuple[str, str]]) -> None:
+    """Write down what went otherwise, detector and sentence, unless it is written down already."""
     known = {(each.detector, each.what) for each in amendments.deviations(edition)}
-    new = [(each.detector, what) for each in ended for what in each.changes if (each.detector, what) not in known]
+    new = [each for each in told if each not in known]
     for name, what in new:
         amendments.deviation(edition, what, name, now=reading.now())
         print(f"deviation: {name}: {what}", file=sys.stderr)

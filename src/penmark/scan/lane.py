@@ -19,6 +19,7 @@ from penmark import evidence, reading
 from penmark.errors import PenmarkError, ServiceError
 from penmark.journal import Writer
 from penmark.reading import Judged
+from penmark.scan.aside import Aside, Came, aside_line
 from penmark.scan.asking import Asking, Crew, Item, Job, Outcome, Question
 from penmark.scan.clock import Clock
 from penmark.scan.notes import Notes, exchange_line, job_line
@@ -53,12 +54,13 @@ class Tally:
 
 @dataclass(frozen=True)
 class Files:
-    """What a lane writes. ``exchanges``, ``jobs``: None where they are not noted."""
+    """What a lane writes. ``exchanges``, ``jobs``, ``aside``: None where they are not noted."""
 
     journal: Writer
     kept: evidence.Writer
     exchanges: Notes | None = None
     jobs: Notes | None = None
+    aside: Notes | None = None
 
 
 def _silent() -> None:
@@ -86,6 +88,7 @@ class Lane:
         self._crew = Crew(asking, clock, self._wake, self._noted)
         self._work = Work(promised, material, asking.pace, clock, money, files.journal.path.parent)
         self._troubles = Troubles(promised.detector, asking.pace, pause)
+        self._aside = Aside(promised.detector, promised.card, promised.rule, accepts=promised.accepts)
         self._lines: list[dict[str, Any]] = []  # not yet in the journal
         self._ended: Ends | None = None
         self._left = self._broken = False
@@ -124,9 +127,10 @@ class Lane:
         self._wake.set()
 
     def recover(self, line: dict[str, Any]) -> None:
-        """Take a reading whose evidence was on disk when the scan before was cut off; written with the next lines."""
+        """Take a reading whose evidence was on disk when the scan before was cut off, or the line of an answer that was held
+        back then; written with the next lines."""
         self._lines.append(line)
-        self.tally.recovered += 1
+        self.tally.recovered += line["kind"] == "reading"
 
     # --- one turn: settle what came, write, hand out what may be asked ---
 
@@ -166,7 +170,10 @@ class Lane:
 
     def _done(self) -> bool:
         if self._ended is None and self._work.done:
+            self._trouble(self._aside.trouble(last=True))
             self._end("done")
+        if self._ended is not None and self._aside.held:
+            self._resolve()
         return self._ended is not None and not self._lines
 
     def _rest(self) -> None:
@@ -229,11 +236,14 @@ class Lane:
             return False
         at, version = self._clock.now(), self._asking.version
         done = [settled(self.promised, o, self._material, version, at=at, stopping=stopping) for o in outcomes]
-        if kept := [each.kept for each in done if each.kept is not None]:
-            with self._whole():
-                self._files.kept.append(kept)
+        final: list[Came] = []
         for outcome, each in zip(outcomes, done, strict=True):
+            final += self._aside.sift(Came(outcome, each))
             self._one(outcome, each)
+        self._note_aside()
+        self._keep(final)
+        if self._ended is None:
+            self._trouble(self._aside.trouble())
         if self._files.exchanges is not None:
             pairs = ((outcome.question.pair, each) for outcome in outcomes for each in outcome.exchanges)
             self._files.exchanges.append(*(exchange_line(pair.document, pair.attempt, each) for pair, each in pairs))
@@ -241,18 +251,41 @@ class Lane:
 
     def _one(self, outcome: Outcome, done: Settled) -> None:
         self._took += (outcome.seconds - self._took) / 8
-        if done.line is not None:
-            self._lines.append(done.line)
-        if done.judged is not None:
-            self._count(done.judged, outcome.question.pair.document)
         if done.charged is not None:
             self._work.settle(outcome.question, done.charged)
-        trouble = self._troubles.saw(outcome, done)
-        if (trouble := done.ends or trouble) is not None:
-            self._end(reading.reason(trouble.faults[0].fact), trouble)
+        self._trouble(done.ends or self._troubles.saw(outcome, done))
         if done.again is not None:
             failures = done.again.rounds or done.again.attempt - 1
             self._work.later(self._troubles.due(outcome, failures), done.again)
+
+    def _keep(self, final: list[Came]) -> None:
+        """Make the evidence of what is final durable; its lines follow with the next write."""
+        if kept := [each.done.kept for each in final if each.done.kept is not None]:
+            with self._whole():
+                self._files.kept.append(kept)
+        at = self._clock.now()
+        for outcome, done in final:
+            if done.line is not None:
+                self._lines.append({**done.line, "at": at})
+            if done.judged is not None:
+                self._count(done.judged, outcome.question.pair.document)
+
+    def _note_aside(self) -> None:
+        """What is held back is known after a crash as well."""
+        new = self._aside.news()
+        if self._files.aside is not None and new:
+            self._files.aside.append(*map(aside_line, new))
+
+    def _resolve(self) -> None:
+        """Nothing follows that could tell: few answers of which nothing can be made are final, many are asked about again."""
+        if self._aside.doubted:
+            self._lines += self._aside.put_back(self._clock.now())
+        else:
+            self._keep(self._aside.release())
+
+    def _trouble(self, trouble: ServiceError | None) -> None:
+        if trouble is not None:
+            self._end(reading.reason(trouble.faults[0].fact), trouble)
 
     def _count(self, judged: Judged, document: str) -> None:
         setattr(self.tally, judged.state, getattr(self.tally, judged.state) + 1)
@@ -303,6 +336,7 @@ class Lane:
         ended, error = self._ended or Ends("")
         try:
             if not self._broken:
+                self._lines += self._aside.put_back(self._clock.now())
                 self._lines.append({"at": self._clock.now(), "kind": "stop", "reason": ended})
                 self._flush()
         except PenmarkError as refused:

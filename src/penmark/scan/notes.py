@@ -2,7 +2,8 @@
 
 *Reads* and *writes* files below ``private/``, never published. *Never*: anything that a verifier would need.
 ``jobs``: what a vendor calls the work that it took on, so that a scan which was cut off asks for that work instead of
-sending the text again. ``exchanges``: each request, without secrets and texts.
+sending the text again. ``exchanges``: each request, without secrets and texts. ``aside``: answers that were held back
+(``scan.aside``).
 """
 
 from __future__ import annotations
@@ -28,6 +29,11 @@ def jobs(place: Study, edition: str, detector: str, shard: str = "1/1") -> Path:
 def exchanges(place: Study, edition: str, detector: str, shard: str = "1/1") -> Path:
     """Where its exchanges are noted."""
     return place.private / "exchanges" / edition / journal.file_name(detector, shard)
+
+
+def aside(place: Study, edition: str, detector: str, shard: str = "1/1") -> Path:
+    """Where is noted what was held back."""
+    return place.private / "aside" / edition / journal.file_name(detector, shard)
 
 
 class Notes:

@@ -10,18 +10,18 @@ import contextlib
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from penmark import canon, evidence, frozen, journal, reading, study
+from penmark import canon, cards, evidence, frozen, journal, reading, study
 from penmark.errors import UsageError
 from penmark.frozen import Ground, Texts
 from penmark.journal.writing import untear
 from penmark.records import Detector, SealedCard
-from penmark.scan import canary, notes, plan, ready, recover
+from penmark.scan import aside, canary, notes, plan, ready, recover
 from penmark.scan import purse as purses
 from penmark.scan.asking import Asking, Nobody
 from penmark.scan.canary import Canary
@@ -49,12 +49,14 @@ def pause(failures: int) -> float:
 
 @dataclass(frozen=True)
 class Terms:
-    """On which terms a scan is run. ``budgets``: by detector, or for all together (``purse.ALL``)."""
+    """On which terms a scan is run. ``budgets``: by detector, or for all together (``purse.ALL``). ``accepted``: detectors of
+    which a person said that what comes to nothing is final."""
 
     budgets: Mapping[str, Decimal]
     limits: Limits
     patience: float
     pause: Callable[[int], float]
+    accepted: frozenset[str] = frozenset()
 
 
 @contextlib.contextmanager
@@ -68,17 +70,20 @@ def opened(
     limits: Limits | None = None,
     patience: float = PATIENCE,
     pause: Callable[[int], float] = pause,
+    accepted: Iterable[str] = (),
 ) -> Iterator[Scan]:
     """A scan of the detectors ``wanted`` (all that a program asks, where none is named), holding its lock.
 
-    Raises UsageError where nothing is promised, frozen, to be asked now, or paid for; ServiceError where the clock is
-    behind what is written down; errors as ``plan.make`` and ``ready.askings``.
+    ``accepted``: detectors of which even what comes to nothing is final, however often. Raises UsageError where nothing is
+    promised, frozen, to be asked now, or paid for; ServiceError where the clock is behind what is written down; errors as
+    ``plan.make`` and ``ready.askings``.
     """
     ground = frozen.ground(edition, verb="scan")
     names = plan.chosen(ground.protocol, ground.cards, wanted)
     if reading.now()[:10] < ground.protocol.window.opens:
         raise _outside(ground)
-    terms = Terms(budgets or {}, limits or Limits(), patience, pause)
+    plan.named(ground.protocol, accepted)
+    terms = Terms(budgets or {}, limits or Limits(), patience, pause, frozenset(accepted))
     with alone(edition, shard), contextlib.ExitStack() as files:
         with briefly(edition, shard):
             for path in (edition.journals / journal.file_name(name, shard) for name in names):
@@ -113,6 +118,8 @@ class _Opening:
             for position, _ in readings:
                 parts[name].standing.done[position] = 1
         open_ones = [name for name, part in parts.items() if self._stopped(part) is None]
+        for name in open_ones:
+            answered[name] += self._cut_off(parts[name])
         left = [name for name in open_ones if self.plan.left(parts[name])]
         purse = self._purse(left)
         askings = ready.askings(((parts[name].detector, parts[name].sealed) for name in left), self._asking)
@@ -132,6 +139,11 @@ class _Opening:
     def _kept(self, name: str) -> evidence.Writer:
         stem = journal.file_name(name, self.plan.shard).removesuffix(".jsonl")
         return evidence.Writer(self.edition.evidence, stem)
+
+    def _cut_off(self, part: Part) -> list[tuple[int, dict[str, Any]]]:
+        """The lines of what the scan before had held back when it was cut off, by position."""
+        path = notes.aside(self.place, self.edition.tag, part.detector.name, self.plan.shard)
+        return aside.cut_off(part, self.plan.documents, path, self.clock.now())
 
     def _stopped(self, part: Part) -> str | None:
         closes = self.plan.ground.protocol.window.closes
@@ -186,11 +198,11 @@ class _Opening:
             number=ground.protocol.format,
         )
         writer.append(first)
-        files, patience = Files(writer, kept), self.terms.patience
+        of, patience = (self.place, self.edition.tag, name, self.plan.shard), self.terms.patience
+        files = Files(writer, kept, aside=self._notes(notes.aside(*of), durable=True))
         if request is not None:
-            of = (self.place, self.edition.tag, name, self.plan.shard)
-            log = self._notes(notes.exchanges(*of), durable=False)
-            files = Files(writer, kept, log, self._notes(notes.jobs(*of), durable=True))
+            log, jobs = self._notes(notes.exchanges(*of), durable=False), self._notes(notes.jobs(*of), durable=True)
+            files = replace(files, exchanges=log, jobs=jobs)
             patience = max(patience, request.timeout + 60)  # the engine's own time-outs come first
         lane = Lane(
             self._promised(part),
@@ -220,6 +232,8 @@ class _Opening:
             first_version=part.standing.last_version,
             stopped=self._stopped(part),
             priced=part.tariff is not None,
+            rule=cards.rule_in_force(part.detector, part.sealed.card),
+            accepts=part.detector.name in self.terms.accepted,
         )
 
 

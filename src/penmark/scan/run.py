@@ -64,6 +64,10 @@ class Scan:
         """False where nothing is left to ask, and nothing was written."""
         return bool(self._lanes)
 
+    def asks(self, name: str) -> bool:
+        """Whether something is asked of this detector, or written down about it."""
+        return name in self._lanes
+
     def run(self, tell: Callable[[Lane, Part], None] = lambda lane, part: None) -> list[Ended]:
         """Ask until all is done. ``tell`` is called by the lanes, each from its own thread, after each group of answers.
 

@@ -15,7 +15,7 @@ from penmark.evidence import Kept
 from penmark.journal import STOPPED
 from penmark.plugins import Answer, Declined, UnansweredError
 from penmark.reading import NOTHING, Asked, Judged
-from penmark.records import Card
+from penmark.records import Card, Rule
 from penmark.scan.asking import Item, Outcome, Question, UnsentError
 from penmark.scan.purse import MAYBE
 
@@ -46,6 +46,8 @@ class Promised:
     first_version: str | None = None  # the version that earlier answers came from
     stopped: str | None = None  # why nothing may be asked any more
     priced: bool = False
+    rule: Rule | None = None  # by which answers become calls; None where nobody calls them
+    accepts: bool = False  # what comes to nothing is final, whatever comes
 
 
 class Settled(NamedTuple):

@@ -17,7 +17,7 @@ from penmark.scan.settling import Settled
 GIVE_UP = 3
 """After so many texts in a row without an answer, all attempts made, the rest is left for another day."""
 ALIKE = 5
-"""So many texts refused with the same status, before there is any answer, mean that the address or the card is wrong."""
+"""So many texts in a row that came to nothing alike mean that the vendor, the address or the card is wrong."""
 
 
 class Troubles:
@@ -27,7 +27,6 @@ class Troubles:
         self.warm = False
         self._detector, self._pace, self._pause = detector, pace, pause
         self._streak, self._calm, self._lost, self._heard = 0, 0.0, 0, 0
-        self._statuses: set[str] = set()
 
     def due(self, outcome: Outcome, failures: int) -> float:
         """When to ask again, by the clock that only goes forward."""
@@ -42,25 +41,18 @@ class Troubles:
         if done.judged is None or self.warm:
             return None
         self._heard += 1
-        self._statuses.add((done.judged.reason or "")[: len("HTTP 000")])
         self.warm = done.judged.state == "answered" or self._heard >= ALIKE
-        [status, *others] = self._statuses
-        if done.judged.state == "answered" or not self.warm or others or not status.startswith("HTTP "):
-            return None
-        return ServiceError(
-            f"the first {ALIKE} texts were refused alike, the last with: {done.judged.reason}",
-            place=self._detector,
-            remedy="See what is sent (`penmark scan --check`) and whether the vendor changed something, then run the same "
-            "command again: it asks about the other texts.",
-        )
+        return None
 
     def _unanswered(self, outcome: Outcome, said: UnansweredError, done: Settled) -> ServiceError | None:
-        if said.stop or not said.again or isinstance(said, UnsentError):
+        if said.stop or isinstance(said, UnsentError):
             return None
         now = time.monotonic()
         if said.retry_after is not None:
             self._pace.close(said.retry_after)
-        elif not said.job and outcome.began >= self._calm:  # not one of several that failed at the same moment
+        elif (
+            said.again and not said.job and outcome.began >= self._calm
+        ):  # not one of several that failed at the same moment
             self._streak += 1
             if self._streak > 1:
                 rest = self._pause(self._streak - 1)
