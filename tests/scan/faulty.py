@@ -91,7 +91,7 @@ def faulty(says: Says) -> Iterator[Faulty]:
                     self.wfile.flush()
                     time.sleep(said.drip)
 
-        def log_message(self, format: str, *args: object) -> None:
+        def log_message(self, *said: object) -> None:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:

@@ -124,9 +124,8 @@ def _results(sources: display.Sources, tables: Mapping[str, bytes], recomputed: 
     protocol = _protocol(sources)
     held: dict[str, list[Row]] = {name: list(enumerate(sources.rows(TABLES[name]), 1)) for name in _HELD}
     table1 = held["T1"]
-    kinds = (
-        sources.table(TABLES["DOCUMENTS"]).select("arm", "kind", "grade").unique().sort("arm", "kind", "grade").rows()
-    )
+    sorts = ("arm", "kind", "grade")
+    kinds = sources.table(TABLES["DOCUMENTS"]).select(sorts).unique().sort(sorts).rows()
     archive = {arm for arm, kind, _ in kinds if kind == "archive"}
     sliced = [(row, t) for row, t in held["RATES"] if t["slice_by"] != ""]
     whole = [(row, t) for row, t in held["RATES"] if t["slice_by"] == ""]
