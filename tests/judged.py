@@ -101,7 +101,7 @@ class Judged:
             study.write(self.edition.sealed_card(each.name), cards.canonical(SealedCard(card=each, plugin=None)))
         promise = self._seal("promise", PROMISED, None)
         head = {"arms": sizes, "documents": len(documents), "edition": TAG, "kind": "manifest", "study": "small"}
-        study.write_records(self.edition.manifest, [head | {"word_rule": "penmark-1"}, *documents])
+        study.write_records(self.edition.manifest, [head | {"word_rule": "penmark-2"}, *documents])
         self.first_prev = self._seal("corpus", FROZEN, promise)
 
     def _seal(self, kind: str, at: str, previous: str | None) -> str:

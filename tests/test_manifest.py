@@ -23,7 +23,7 @@ def test_order_head_and_lines(filled):
     lines = filled.edition.manifest.read_bytes().split(b"\n")
     assert lines[0] == (
         b'{"arms":{"A":3,"C":1},"documents":4,"edition":"BENCH-2026-Q4","kind":"manifest","study":"small",'
-        b'"word_rule":"penmark-1"}'
+        b'"word_rule":"penmark-2"}'
     )
     assert [row["id"] for row in made.documents] == ["z", "007", "b", "Ä"]  # arms as promised, then code points
     assert list(made.arms) == ["C", "A"]
@@ -73,7 +73,7 @@ def test_nothing_else_is_read_back(filled):
     for data, expected in (
         (b"", "does not begin with the head"),
         (b"".join(rows), "does not begin with the head"),
-        (head.replace(b"penmark-1", b"penmark-2") + b"".join(rows), "counts words by penmark-2"),
+        (head.replace(b"penmark-2", b"penmark-3") + b"".join(rows), "counts words by penmark-3"),
         (head + b"".join(rows[:-1]), "says 4 documents"),
         (head + b"".join([*rows, rows[0]]), r"manifest\.jsonl:6: the id z a second time"),
         (head + rows[0].replace(b'"C"', b'"D"', 1) + b"".join(rows[1:]), "the arm D, which the head does not name"),

@@ -21,7 +21,7 @@ from penmark.errors import Fault, FaultsError, PenmarkError, UsageError
 from penmark.exposing import exposures
 from penmark.records import Document, Protocol
 from penmark.study import Edition, Study
-from penmark.text import WORD_RULE
+from penmark.text import SPACED, WORD_RULE, rule_of
 
 _HEAD = {"arms", "documents", "edition", "kind", "study", "word_rule"}
 _KEYS = {field.alias or name for name, field in Document.model_fields.items()}
@@ -75,7 +75,7 @@ def freeze(place: Study, edition: Edition, protocol: Protocol) -> Manifest:
         row["exposures"] = list(dict.fromkeys([*row["exposures"], *known.get(row["id"], ())]))
     counts = Counter(str(row["arm"]) for row in rows)
     found = Manifest(protocol.study, edition.tag, {arm.name: counts[arm.name] for arm in protocol.arms}, rows)
-    study.write_records(edition.manifest, [_head(found), *rows])
+    study.write_records(edition.manifest, [_head(found, rule_of(protocol.format)), *rows])
     _pools(place, edition, protocol)
     return found
 
@@ -123,8 +123,8 @@ def read(edition: Edition) -> Manifest:
     head = first[1] if first is not None else {}
     if set(head) != _HEAD or head["kind"] != "manifest" or not isinstance(head["arms"], dict):
         raise PenmarkError("does not begin with the head of a manifest", place=f"{path}:1", remedy=_RESTORE)
-    if head["word_rule"] != WORD_RULE:
-        fact = f"counts words by {head['word_rule']}; this release knows {WORD_RULE}"
+    if head["word_rule"] not in (SPACED, WORD_RULE):
+        fact = f"counts words by {head['word_rule']}; this release knows {SPACED} and {WORD_RULE}"
         raise PenmarkError(fact, place=f"{path}:1", remedy="Use the penmark release that wrote it.")
     faults: list[Fault] = []
     rows: list[dict[str, Any]] = []
@@ -160,14 +160,14 @@ def _wrong(row: dict[str, Any], ids: set[str], arms: dict[str, int]) -> str | No
     return None
 
 
-def _head(frozen: Manifest) -> dict[str, Any]:
+def _head(frozen: Manifest, word_rule: str) -> dict[str, Any]:
     return {
         "arms": frozen.arms,
         "documents": len(frozen.documents),
         "edition": frozen.edition,
         "kind": "manifest",
         "study": frozen.study,
-        "word_rule": WORD_RULE,
+        "word_rule": word_rule,
     }
 
 

@@ -325,6 +325,7 @@ class Protocol(Record):
     ``signing_key``: the public Ed25519 key (64 hexadecimal digits) under which exports of written sessions are signed.
     ``near_duplicates``: the Jaccard similarity of five-word sequences from which on screening tells texts, from 0.2 to
     1; 0.30 where it is not said.
+    ``word_rule``: by which words are counted: limits, budgets of edits, prices, lengths asked for. Absent in format 1.
     """
 
     format: int = versions.WRITES
@@ -338,6 +339,7 @@ class Protocol(Record):
     window: Window
     seed_sha256: Digest
     signing_key: Digest | None = Field(default=None, exclude_if=_empty)
+    word_rule: Literal["penmark-2"] | None = Field(default=None, exclude_if=_empty)
     beacon: str | None = None
     interval: Literal["wilson"] = "wilson"
     level: Literal["0.90", "0.95", "0.99"] = "0.95"

@@ -187,7 +187,7 @@ def test_c47_words_are_counted_by_one_rule_and_the_borderline_is_listed(tmp_path
     assert "word-limit" not in found["one"]
     assert "word-limit-margin" in found["one"]
     trial.done("freeze")
-    assert json.loads(trial.edition.manifest.read_text().splitlines()[0])["word_rule"] == "penmark-1"
+    assert json.loads(trial.edition.manifest.read_text().splitlines()[0])["word_rule"] == "penmark-2"
 
 
 EDIT_SHARES = [

@@ -59,7 +59,7 @@ def test_the_coin_is_fair_enough() -> None:
 
 
 def test_length_counts_words_by_the_one_rule() -> None:
-    assert answer(made("length").read("Two words — and three, don’t-stop: 7")) == {"version": "penmark-1", "words": 6}
+    assert answer(made("length").read("Two words — and three, don’t-stop: 7")) == {"version": "penmark-2", "words": 6}
     assert answer(made("length").read(""))["words"] == 0
 
 

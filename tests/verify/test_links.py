@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from penmark.records import Sentences
 from penmark.standalone import verify as alone
-from penmark.text import sentences
+from penmark.text import WORD_RULE, sentences
 from penmark.verify import links
 
 DRAFT = (
@@ -51,12 +51,12 @@ def faults(value: dict[str, Any], draft: str, text: str) -> tuple[str | None, st
         "links": [{k: list(v) if isinstance(v, tuple) else v for k, v in n.items()} for n in value["links"]]
     }
     try:
-        alone.Links(value, draft, text).check()
+        alone.Links(value, draft, text, spaced=False).check()
         other = None
     except alone.Fault as fault:
         other = fault.got
     told = Sentences.model_validate_json(json.dumps(value))
-    return links.wrong(told, draft, text), other
+    return links.wrong(told, draft, text, WORD_RULE), other
 
 
 @pytest.mark.parametrize("name", EDITS)
@@ -152,8 +152,8 @@ def test_a_link_that_holds_an_added_sentence_is_found_where_the_texts_are_split_
     value["links"] = [value["links"][0], {"kind": "kept", "draft": (25, 36), "text": (25, 47)}]
     told = Sentences.model_validate(value | {"splitters": tuple(value["splitters"]), "verdict": "kept", "because": "",
                                              "links": tuple(value["links"])})  # fmt: skip
-    assert links.wrong(told, draft, text) is None  # 3 words of 5: no rule without a splitter can tell
+    assert links.wrong(told, draft, text, WORD_RULE) is None  # 3 words of 5: no rule without a splitter can tell
     with pytest.raises(ValueError, match="changed"):
-        links.again(told, draft, text, None)
+        links.again(told, draft, text, None, WORD_RULE)
     other = told.model_copy(update={"splitters": ("sentencex 0.0.1", "nupunkt 0.0.1")})
-    assert "sentencex 0.0.1" in (links.again(other, draft, text, None) or "")
+    assert "sentencex 0.0.1" in (links.again(other, draft, text, None, WORD_RULE) or "")

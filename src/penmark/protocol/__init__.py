@@ -29,6 +29,7 @@ from penmark.protocol.departing import (
 from penmark.protocol.findings import RULES, Severity
 from penmark.protocol.templates import TEMPLATES, Skeleton, UnknownTemplate, fill, followed, template
 from penmark.records import Arm, Detector, Protocol, Quota, Words
+from penmark.text import WORD_RULE
 
 __all__ = [
     "OF_CARDS",
@@ -71,7 +72,8 @@ def load(path: Path, *, unsaid: int = versions.WRITES) -> Protocol:
     found = handwritten.read(
         path, Protocol, {Protocol: _whole, Arm: _arm, Detector: _detector, Quota: _quota, Words: _words}
     )
-    return found if "format" in found.model_fields_set else found.model_copy(update={"format": unsaid})
+    number = found.format if "format" in found.model_fields_set else unsaid
+    return found.model_copy(update={"format": number, "word_rule": None if number == 1 else WORD_RULE})
 
 
 def canonical(protocol: Protocol) -> bytes:

@@ -13,6 +13,10 @@ Severity = Literal["error", "warning", "note"]
 RULES: dict[str, tuple[Severity, str]] = {
     # what stops a freeze
     "empty": ("error", "a text without a word"),
+    "uncountable": (
+        "error",
+        "a text in a script whose words nobody here can tell apart: limits and budgets mean nothing",
+    ),
     "duplicate-id": ("error", "an id that two documents have"),
     "look-alike-id": ("error", "ids that look the same and are not"),
     "missing-provenance": ("error", "provenance of a kind, grade, model or style that the arm does not take"),

@@ -21,7 +21,7 @@ from penmark.screening.ledger import Entry, Ledger
 from penmark.screening.twins import SHARED, Sketches, Twins, verified
 from penmark.screening.wording import Remark, characters, echo, remarks
 from penmark.study import Study
-from penmark.text import fold, words
+from penmark.text import WORD_RULE, countable, fold, words
 
 SAMPLE = 1000
 """Texts of an arm by which arms are contrasted, at most; which ones follows from their ids."""
@@ -29,6 +29,10 @@ _AGAIN = "Collect it again; texts and records are changed by `penmark collect` a
 _REPLACE = "Replace one of them, or let it stand: it is counted twice."
 _EXPOSED = "Replace it, or let it stand: a detector may have met the text before."
 _LANGUAGE = "A person reads it: correct the record, or replace the text."
+
+_UNCOUNTABLE = (
+    "Leave it out: its length, its limits and its edits cannot be told. docs/format.md, 1 has the scripts that can be."
+)
 
 
 class Texts:
@@ -134,6 +138,9 @@ class Texts:
         digests = _digests(raw, folded)
         if count == 0:
             self._found.add("empty", where, "the text holds no word", "Replace it.", of_text=True)
+        elif not countable(text, count):
+            fact = f"{len(text)} characters are {count} words by {WORD_RULE}: no rule here can count this script"
+            self._found.add("uncountable", where, fact, _UNCOUNTABLE, of_text=True)
         self._measures(entry, (count, len(text), digests[1].hex()))
         self._limits(entry, count)
         for remark in self._remarks(entry, text) if count else characters(text):

@@ -32,7 +32,7 @@ import stat
 import sys
 import unicodedata
 import zlib
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -65,6 +65,14 @@ DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # mar
 SIGNS = str.maketrans("\u2212\u066a\ufe6a\uff05\uff0e\uff0c\u066b", "-%%%.,\0")
 REST = decimal.Context(prec=4000, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 RUN, DASH = re.compile(f"[^{WHITE}]+"), re.compile("[\u2013\u2014]")
+# Scripts in which no space stands between words, by their first and last characters: Thai and Lao, Burmese, Khmer, Chinese
+# and Japanese.
+UNSPACED = (
+    *((0xE00, 0xEFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3005, 0x3007), (0x3021, 0x3029), (0x3031, 0x3035)),
+    *((0x3038, 0x303C), (0x3040, 0x30FF), (0x3105, 0x312F), (0x31A0, 0x31BF), (0x31F0, 0x31FF), (0x3400, 0x4DBF)),
+    *((0x4E00, 0x9FFF), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F), (0xF900, 0xFAFF), (0xFF66, 0xFF9F), (0x1AFF0, 0x1B16F)),
+    (0x20000, 0x3FFFF),
+)
 ODD = re.compile(r"[^\w\s\0-\u02ff]+")  # what may be marks: they are no letters, digits or white space
 REQUIRED = (
     *("format", "SHA256SUMS", "protocol.yaml", "protocol.json", "manifest.jsonl", "screening.csv", "seed.json"),
@@ -517,13 +525,33 @@ def early(one: str, other: str) -> bool:
 # ---- words, rates, calls ---------------------------------------------------------------------------------------------
 
 
-def count_words(text: str) -> int:
-    """Words by the rule penmark-1."""
-    return len(words_of(text))
+def count_words(text: str, spaced: bool) -> int:
+    """Words by the rule penmark-2, or if ``spaced`` by penmark-1."""
+    return len(words_of(text, spaced))
 
 
-def words_of(text: str) -> list[str]:
-    """The words of a text by the rule penmark-1, with the punctuation in their runs."""
+def lone(char: str) -> bool:
+    """Whether a character is a word by itself: a letter or digit of a script without spaces."""
+    return (
+        char > "\u0dff"
+        and UNSPACED[bisect_right(UNSPACED, (ord(char), 1 << 21)) - 1][1] >= ord(char)
+        and char.isalnum()
+    )
+
+
+def apart(run: str) -> Iterator[str]:
+    """A run, with each such letter and what is neither letter nor digit behind it by itself."""
+    start = alone = 0
+    for at, char in enumerate(run):
+        if (mine := lone(char)) or (alone and char.isalnum()):
+            if at > start:
+                yield run[start:at]
+            start, alone = at, mine
+    yield run[start:]
+
+
+def words_of(text: str, spaced: bool) -> list[str]:
+    """The words of a text by the rule penmark-2, or if ``spaced`` by penmark-1, with the punctuation in their runs."""
     pieces: list[str] = []
     for run in RUN.findall(text):
         start = 0
@@ -533,13 +561,15 @@ def words_of(text: str) -> list[str]:
                 pieces.append(run[start:at])
                 start = at + 1
         pieces.append(run[start:])
+    if not spaced and not text.isascii():
+        pieces = [part for piece in pieces for part in apart(piece)]
     return [piece for piece in pieces if any(map(str.isalnum, piece))]
 
 
-def bare(text: str) -> list[str]:
+def bare(text: str, spaced: bool) -> list[str]:
     """The words of a sentence, case and punctuation at their ends apart."""
     found = []
-    for word in words_of(text):
+    for word in words_of(text, spaced):
         held = [at for at, char in enumerate(word) if char.isalnum()]
         found.append(word[held[0] : held[-1] + 1].casefold())
     return found
@@ -855,6 +885,7 @@ class Study:
     def __init__(self, bundle: Bundle, report: Report) -> None:
         self.bundle, self.report = bundle, report
         self.format = format_of(bundle.root) or FORMATS[-1]
+        self.spaced = self.format == 1  # words are made by spaces alone
         self.seals: dict[str, dict[str, Any]] = {}
         self.protocol: dict[str, Any] = {}
         self.arms: dict[str, dict[str, Any]] = {}
@@ -1126,8 +1157,9 @@ class Corpus:
         for doc, draft, told in self.edits:
             with self.report.guard(4, f"{doc.place} sentences"):
                 before, after = self.linked[draft], self.linked[doc.address]
-                if before and after and max(count_words(before), count_words(after)) <= EDITED:
-                    Links(told, before, after).check()
+                counts = [count_words(each or "", self.study.spaced) for each in (before, after)]
+                if before and after and max(counts) <= EDITED:
+                    Links(told, before, after, self.study.spaced).check()
         known = [name for name in self.study.documents if name in self.study.withdrawn]
         self.report.expect(4, "withdrawn.jsonl", self.withdrawn, known)
         for name in known:
@@ -1183,7 +1215,9 @@ class Corpus:
         table.end()
         expected = {"arms": {arm: self.counts[arm,] for arm in self.order}, "documents": len(study.documents)}
         expected |= {field: study.protocol.get(field) for field in ("study", "edition")}
-        for field, value in (expected | {"kind": "manifest", "word_rule": "penmark-1"}).items():
+        rule = "penmark-1" if study.spaced else "penmark-2"
+        self.report.expect(4, "protocol.json word_rule", study.protocol.get("word_rule", rule), rule)
+        for field, value in (expected | {"kind": "manifest", "word_rule": rule}).items():
             self.report.expect(4, f"manifest.jsonl:1 {field}", header[field], value)
 
     def document(self, record: dict[str, Any], place: str) -> None:
@@ -1298,11 +1332,12 @@ class Corpus:
         clean = unicodedata.normalize("NFC", text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
         if draft_words is not None:
             self.report.expect(4, f"{place} (draft of {doc.id})", sha256(raw), address)
-            self.report.expect(4, f"{doc.place} draft_words", draft_words, count_words(text))
+            self.report.expect(4, f"{doc.place} draft_words", draft_words, count_words(text, self.study.spaced))
             return
         doc.sent = sha256(raw) if doc.addressed(raw) == doc.address else ""
         self.report.expect(4, f"{place} (text of {doc.id})", doc.addressed(raw), doc.address)
-        made = {"canonical_sha256": sha256(clean.encode()), "words": count_words(text), "characters": len(text)}
+        count = count_words(text, self.study.spaced)
+        made = {"canonical_sha256": sha256(clean.encode()), "words": count, "characters": len(text)}
         for field, value in made.items():
             self.report.expect(4, f"{doc.place} {field}", doc.stated[field], value)
         if self.study.format > 1 and concealing(text) != (("hidden-marks", safe(doc.id)) in self.told):
@@ -1438,8 +1473,8 @@ def concealing(text: str) -> bool:
 class Links:
     """4: what became of the sentences of a draft, as its record says it, held against draft and text."""
 
-    def __init__(self, told: dict[str, Any], draft: str, text: str) -> None:
-        self.told, self.sides = told, {"draft": draft, "text": text}
+    def __init__(self, told: dict[str, Any], draft: str, text: str, spaced: bool) -> None:
+        self.told, self.sides, self.spaced = told, {"draft": draft, "text": text}, spaced
         self.links = [fitting(link, "draft:* kind:s text:*") for link in fitting(told, SENTENCES)["links"]]
         self.words: list[dict[str, list[str]]] = []  # of each link, by side
 
@@ -1448,7 +1483,7 @@ class Links:
             self.covered(side, whole)
         for number, link in enumerate(self.links, 1):
             held = {side: whole[slice(*link[side])] for side, whole in self.sides.items() if link[side] is not None}
-            words = {side: bare(part) for side, part in held.items()}
+            words = {side: bare(part, self.spaced) for side, part in held.items()}
             if not self.fits(link["kind"], held, words):
                 raise Fault(f"link {number} is called {link['kind']}", "a kind that follows from the words")
             self.words.append(words)

@@ -1,7 +1,10 @@
 """The word rule, and what follows from it: counts and edits. Sentences are in ``sentences`` and ``alignment``.
 
-The rule "penmark-1" (docs/format.md, 1): words are maximal runs of characters that are neither white space nor a dash
-between letters, and that hold at least one letter or digit. Counting takes time linear in the text.
+Words (docs/format.md, 1) are maximal runs of characters that are neither white space nor a dash between letters, and that
+hold at least one letter or digit. That is all of the rule "penmark-1". By "penmark-2" each letter or digit of a script that is
+written without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese) is a word by itself, with what follows it and is none:
+who writes in these counts characters, and a text in two scripts needs no label. Elsewhere both rules give the same words.
+Counting takes time linear in the text.
 *Reads* and *writes* nothing. *Never* changes a text that is scanned.
 """
 
@@ -10,34 +13,65 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-WORD_RULE = "penmark-1"
-"""The name of the rule, as it stands in the manifest."""
+WORD_RULE = "penmark-2"
+"""The name of the rule, as it stands in protocol and manifest from format 2 on."""
+SPACED = "penmark-1"
+"""The rule of format 1, for which spaces alone make words."""
+MOST_A_WORD = 40
+"""Characters a word, on average, at most: a text with more is in a script that no rule here can count."""
+_LONG = 400
+"""Characters of a text that is said to be uncountable, at least: one address is no language."""
 
 MOST_EDITED = 20_000
 """Words of a text that was edited, and of its draft, at most: counting what was changed takes the square of them."""
 # Unicode's White_Space property. `str.split` and `\s` also take U+001C to U+001F, which do not have it.
 _SPACE = "\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c\u3040-\u30ff\u3105-\u312f"
+    "\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua9e0-\ua9ff\uaa60-\uaa7f\uf900-\ufaff\uff66-\uff9f"
+    "\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
+)
+"""Thai and Lao, Burmese, Khmer, Japanese and Chinese: in which no space stands between words."""
 _SEPARATORS = "\x1c\x1d\x1e\x1f"
 _SPACES = re.compile(f"[{_SPACE}]+")
 _RUN = re.compile(f"[^{_SPACE}]+")
 _ALNUM = re.compile(r"[^\W_]")  # exactly the characters for which str.isalnum holds
 # From the first letter or digit of a run to its end: one match for each run that holds one, and none is read twice.
 _WORD = re.compile(rf"[^\W_][^{_SPACE}]*")
+_ALONE = rf"(?=[^\W_])[{_UNSPACED}]"
+_UNIT = re.compile(rf"{_ALONE}(?:(?![^\W_]).)*|(?:(?!{_ALONE}).)+")
+"""Parts of a run that holds such letters: one of them and what is no letter or digit behind it, or what stands between."""
+_HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _NEITHER = bytes(code for code in range(128) if not chr(code).isalnum() and chr(code) not in "\t\n\v\f\r ")
 _CLASSES = bytes(ord("a" if chr(code).isalnum() else " ") for code in range(128)) + bytes(128)
 _DASH = re.compile(r"(?<=[^\W_])[\u2013\u2014](?=[^\W_])")
 
 
-def words(text: str) -> int:
+def rule_of(format_number: int) -> str:
+    """The word rule of editions of a format."""
+    return SPACED if format_number == 1 else WORD_RULE
+
+
+def countable(text: str, count: int) -> bool:
+    """Whether a text of so many words is one whose words the rule can tell apart."""
+    return len(text) < _LONG or len(text) <= MOST_A_WORD * count
+
+
+def words(text: str, rule: str = WORD_RULE) -> int:
     """The number of words."""
     if text.isascii():  # what is neither letter, digit nor white space taken away, the runs that are left are words
         return (b" " + text.encode().translate(_CLASSES, _NEITHER)).count(b" a")
+    if rule != SPACED and _HAS_UNSPACED.search(text) is not None:
+        return len(word_list(text, rule))
     return len(_WORD.findall(_parted(text)))
 
 
-def word_list(text: str) -> list[str]:
+def word_list(text: str, rule: str = WORD_RULE) -> list[str]:
     """The words, in order, with the punctuation that belongs to their runs."""
-    return [run for run in _RUN.findall(_parted(text)) if _ALNUM.search(run) is not None]
+    runs = [run for run in _RUN.findall(_parted(text)) if _ALNUM.search(run) is not None]
+    if rule == SPACED or _HAS_UNSPACED.search(text) is None:
+        return runs
+    return [part for run in runs for part in _UNIT.findall(run) if _ALNUM.search(part) is not None]
 
 
 def fold(text: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Literal, NamedTuple
 
-from penmark.text import word_list
+from penmark.text import WORD_RULE, word_list
 
 Kind = Literal["kept", "replaced", "joined", "split", "moved", "deleted", "added"]
 """What became of a sentence. ``replaced``: another one stands in its place, with less than a third of its words.
@@ -30,9 +30,9 @@ class Link(NamedTuple):
     text: tuple[int, int]
 
 
-def plain(sentence: str) -> list[str]:
+def plain(sentence: str, rule: str = WORD_RULE) -> list[str]:
     """The words of a sentence as they are compared: case and punctuation at their ends apart."""
-    return [_bare(word) for word in word_list(sentence)]
+    return [_bare(word) for word in word_list(sentence, rule)]
 
 
 def kept(before: Sequence[str], after: Sequence[str]) -> int:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
 from penmark.errors import ServiceError, installing
-from penmark.text import alignment, word_list
+from penmark.text import WORD_RULE, alignment, word_list
 
 Verdict = Literal["kept", "changed", "unclear"]
 Span = tuple[int, int]
@@ -58,23 +58,23 @@ def sentences(text: str, splitter: str, language: str | None = None) -> list[Spa
     return [(a, b) for a, b in spans if word_list(text[a:b])]
 
 
-def aligned(draft: str, text: str, language: str | None = None) -> Aligned:
+def aligned(draft: str, text: str, language: str | None = None, rule: str = WORD_RULE) -> Aligned:
     """Hold an edited text against its draft, sentence by sentence. Raises ServiceError as ``sentences``.
 
     ``kept``: by both splitters each sentence of the draft has its own in the text, in the same order, and none is left
     over. ``changed``: by both a sentence was added or deleted. ``unclear``: all else, and a person decides.
     """
-    (verdict, because, links), (second, also, _) = (_aligned(draft, text, name, language) for name in SPLITTERS)
+    (verdict, because, links), (second, also, _) = (_aligned(draft, text, name, language, rule) for name in SPLITTERS)
     if verdict == second:
         return Aligned(verdict, because, links)
     told = ", ".join(f"{name} {why or 'all kept'}" for name, why in zip(SPLITTERS, (because, also), strict=True))
     return Aligned("unclear", f"the splitters disagree: {told}", links)
 
 
-def _aligned(draft: str, text: str, splitter: str, language: str | None) -> Aligned:
+def _aligned(draft: str, text: str, splitter: str, language: str | None, rule: str) -> Aligned:
     before, after = sentences(draft, splitter, language), sentences(text, splitter, language)
     found = alignment.aligned(
-        [alignment.plain(draft[a:b]) for a, b in before], [alignment.plain(text[a:b]) for a, b in after]
+        [alignment.plain(draft[a:b], rule) for a, b in before], [alignment.plain(text[a:b], rule) for a, b in after]
     )
     counts = Counter(link.kind for link in found if link.kind != "kept")
     verdict: Verdict = "kept" if not counts else "changed" if counts["added"] + counts["deleted"] else "unclear"

@@ -98,7 +98,7 @@ def corpus(
         remedy = "A text without its salt cannot be checked; a salt without its text gives a withheld one away."
         found.failed("salts.jsonl", got, "a salt for each attested text that is published, in manifest order", remedy)
     marked = None if promised.format < 2 else {name for rule, name in screened.rules if rule == texts.MARKS}
-    texts.texts(edition, wanted, known.salts, found, marked)
+    texts.texts(edition, wanted, known.salts, found, text.rule_of(promised.format), marked)
     drawn.replay(known.seed, found)
     made.hold(known.ids, known.addresses, known.attested, screened.rules)
     if (said := [name for name in known.ids if name in known.withdrawn]) != [
@@ -288,7 +288,7 @@ class _Manifest:
             "edition": self.promised.edition,
             "kind": "manifest",
             "study": self.promised.study,
-            "word_rule": text.WORD_RULE,
+            "word_rule": text.rule_of(self.promised.format),
         }
         self.found.equal("manifest.jsonl:1", head, expected, _FROZEN)
 

@@ -27,7 +27,7 @@ _BOTH = (True, True)
 Words = list[list[str]]
 
 
-def wrong(told: Sentences, draft: str, text: str) -> str | None:
+def wrong(told: Sentences, draft: str, text: str, rule: str) -> str | None:
     """What the record says that draft and text do not; None where all of it follows."""
     for name, side, whole in (("draft", [link.draft for link in told.links], draft),
                               ("text", [link.text for link in told.links], text)):  # fmt: skip
@@ -36,8 +36,8 @@ def wrong(told: Sentences, draft: str, text: str) -> str | None:
     for number, link in enumerate(told.links, 1):
         if (fact := _parted(link, draft, text)) is not None:
             return f"link {number} {fact}"
-    before = [[] if link.draft is None else plain(draft[slice(*link.draft)]) for link in told.links]
-    after = [[] if link.text is None else plain(text[slice(*link.text)]) for link in told.links]
+    before = [[] if link.draft is None else plain(draft[slice(*link.draft)], rule) for link in told.links]
+    after = [[] if link.text is None else plain(text[slice(*link.text)], rule) for link in told.links]
     for number, (link, one, other) in enumerate(zip(told.links, before, after, strict=True), 1):
         if (fact := _unlike(link, one, other)) is not None:
             return f"link {number} {fact}"
@@ -46,7 +46,7 @@ def wrong(told: Sentences, draft: str, text: str) -> str | None:
     return _verdict(told)
 
 
-def again(told: Sentences, draft: str, text: str, language: str | None) -> str | None:
+def again(told: Sentences, draft: str, text: str, language: str | None, rule: str) -> str | None:
     """Why the texts were not split again; None where they were, or what they give otherwise.
 
     Raises ValueError, with what is otherwise, where the splitters find other links.
@@ -59,7 +59,7 @@ def again(told: Sentences, draft: str, text: str, language: str | None) -> str |
         return f"the sentences were found by {' and '.join(told.splitters)}; installed are {' and '.join(here)}"
     if max(len(draft), len(text)) > AGAIN:
         return f"draft or text has more than {AGAIN} characters"
-    found = sentences.aligned(draft, text, language)
+    found = sentences.aligned(draft, text, language, rule)
     links = [(link.kind, link.draft, link.text) for link in told.links]
     if (found.verdict, found.because, found.links) != (told.verdict, told.because, links):
         raise ValueError(found.verdict if found.verdict != told.verdict else f"{found.verdict}, by other links")

@@ -51,11 +51,17 @@ def facts(document: Document) -> Facts:
 
 
 def texts(
-    edition: study.Edition, wanted: Wanted, salts: Mapping[str, bytes], found: Found, marked: Set[str] | None = None
+    edition: study.Edition,
+    wanted: Wanted,
+    salts: Mapping[str, bytes],
+    found: Found,
+    rule: str,
+    marked: Set[str] | None = None,
 ) -> None:
     """Hold every text of ``texts/`` against the documents that name it.
 
-    ``marked``: those of which screening.csv tells hidden marks; None where it did not look for them (format 1).
+    ``rule``: by which words are counted. ``marked``: those of which screening.csv tells hidden marks; None where it did not
+    look for them (format 1).
     """
     drafts = {d.draft[0]: d for same in wanted.values() for d in same if d.draft is not None}
     edits = {address for address, same in wanted.items() if any(d.draft is not None for d in same)} | set(drafts)
@@ -72,7 +78,7 @@ def texts(
             salt = salts.get(same[0].id) if same and same[0].attested else None
             got = canon.keyed(salt, raw) if salt is not None else canon.sha256(raw)
             if found.equal(place, got, address, "The text is not the one that was frozen."):
-                _measured(place, same, raw, found, marked)
+                _measured(place, same, raw, found, rule, marked)
             if address in edits:
                 held[address] = raw
     except PenmarkError as error:
@@ -84,8 +90,8 @@ def texts(
     for address in sorted(edits & set(wanted)):
         counted_from: dict[str, tuple[int, int]] = {}
         for document in wanted[address]:
-            if _edit(document, held.get(address), held, counted_from, found):
-                unsplit.update(_sentences(document, held[address], held, found))
+            if _edit(document, held.get(address), held, counted_from, found, rule):
+                unsplit.update(_sentences(document, held[address], held, found, rule))
     for why, count in unsplit.items():
         edits_of = f"{counted(count, 'edit')}: {why}"
         found.not_checked("texts, sentences", edits_of, "What is held without splitters is in docs/format.md, 5.")
@@ -126,7 +132,9 @@ def read(edition: study.Edition, found: Found) -> Iterator[tuple[str, str, bytes
         found.failed("texts", f"{len(loose)} loose texts, {total} in shards", expected, "Get the bundle again.")
 
 
-def _measured(place: str, same: tuple[Facts, ...], raw: bytes, found: Found, marked: Set[str] | None) -> None:
+def _measured(
+    place: str, same: tuple[Facts, ...], raw: bytes, found: Found, rule: str, marked: Set[str] | None
+) -> None:
     try:
         decoded = raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -135,7 +143,7 @@ def _measured(place: str, same: tuple[Facts, ...], raw: bytes, found: Found, mar
     if canon.piled(decoded):
         found.failed(place, canon.PILED, f"{canon.MOST_MARKS} at most", _FROZEN)
         return
-    got = (text.words(decoded), len(decoded), canon.sha256(canon.canonical_text(raw)))
+    got = (text.words(decoded, rule), len(decoded), canon.sha256(canon.canonical_text(raw)))
     for document in same:
         what = f"manifest.jsonl, {document.id} (words, characters, canonical text)"
         found.equal(what, document.measured, got, "What the manifest says does not follow from the text.")
@@ -153,6 +161,7 @@ def _edit(
     held: Mapping[str, bytes],
     changed: dict[str, tuple[int, int]],
     found: Found,
+    rule: str,
 ) -> bool:
     """The number of changed words, counted again from draft and text. ``changed``: what was counted from each draft of it.
 
@@ -161,7 +170,7 @@ def _edit(
         return False
     what, address = f"manifest.jsonl, {document.id} (words changed, words of the draft)", document.draft[0]
     if address not in changed:
-        before, now = (text.word_list(raw.decode("utf-8", "replace")) for raw in (held[address], after))
+        before, now = (text.word_list(raw.decode("utf-8", "replace"), rule) for raw in (held[address], after))
         if (most := max(len(before), len(now))) > text.MOST_EDITED:
             found.failed(what, f"{most} words of draft or text", f"{text.MOST_EDITED} at most", _FROZEN)
             return False
@@ -171,18 +180,18 @@ def _edit(
     return True
 
 
-def _sentences(document: Facts, after: bytes, held: Mapping[str, bytes], found: Found) -> Iterator[str]:
+def _sentences(document: Facts, after: bytes, held: Mapping[str, bytes], found: Found, rule: str) -> Iterator[str]:
     """What is said of the sentences of an edit is held against draft and text; why they were not split again, if so."""
     if document.sentences is None or document.draft is None:
         return
     told, language = document.sentences
     draft, now = (raw.decode("utf-8", "replace") for raw in (held[document.draft[0]], after))
     what, remedy = f"manifest.jsonl, {document.id} (sentences)", "Ask the publisher for the links that the texts give."
-    if (fact := links.wrong(told, draft, now)) is not None:
+    if (fact := links.wrong(told, draft, now, rule)) is not None:
         found.failed(what, fact, "links that cover draft and text in order, each of its kind", remedy)
         return
     try:
-        if (why := links.again(told, draft, now, language)) is not None:
+        if (why := links.again(told, draft, now, language, rule)) is not None:
             yield why
     except ValueError as error:
         found.failed(what, told.verdict, str(error), remedy)
