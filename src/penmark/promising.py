@@ -40,8 +40,8 @@ def prospect(place: Study, edition: Edition, promised: Protocol) -> Prospect:
         try:
             card = cards.load(cards.find(detector.card, place.cards))
             known[detector.name] = card
-            if (fact := cards.misread(card, cards.rule_in_force(detector, card))) is not None:
-                raise PenmarkError(fact, place=f"detector {detector.name}", remedy=cards.MISREAD)
+            if (misread := cards.misread(card, cards.rule_in_force(detector, card))) is not None:
+                raise PenmarkError(misread, place=f"detector {detector.name}", remedy=cards.MISREAD)
             _check_settings(detector, card)
             asks = card.ask.plugin
             plugin = None if asks is None else plugins.facts(plugins.DETECTORS, asks)

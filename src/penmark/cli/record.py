@@ -29,7 +29,6 @@ from penmark.record import Import, Recorded, mapping, record, sheets
 from penmark.records import Head
 from penmark.study import Edition, Study
 
-
 Retrospective = Annotated[
     bool, typer.Option("--retrospective", help="The answers may be undated, or older than the promise.")
 ]

@@ -168,7 +168,7 @@ def _results(sources: display.Sources, tables: Mapping[str, bytes], recomputed: 
     }
 
 
-def _departed(rows: list[tuple[int, Row]]) -> dict[str, list[tuple[int, Row]]]:
+def _departed(rows: list[Row]) -> dict[str, list[Row]]:
     """Where the protocol departs from its template, and where the corpus breaks the promise."""
     broken = [(row, t) for row, t in rows if t["rule"] in breaches.RULES]
     return {"departures": [each for each in rows if each not in broken], "breaches": broken}

@@ -67,7 +67,7 @@ REST = decimal.Context(prec=4000, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 RUN, DASH = re.compile(f"[^{WHITE}]+"), re.compile("[\u2013\u2014]")
 # Scripts in which no space stands between words, by their first and last characters: Thai and Lao, Burmese, Khmer, Chinese
 # and Japanese.
-UNSPACED = (
+LONE = (
     *((0xE00, 0xEFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3005, 0x3007), (0x3021, 0x3029), (0x3031, 0x3035)),
     *((0x3038, 0x303C), (0x3040, 0x30FF), (0x3105, 0x312F), (0x31A0, 0x31BF), (0x31F0, 0x31FF), (0x3400, 0x4DBF)),
     *((0x4E00, 0x9FFF), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F), (0xF900, 0xFAFF), (0xFF66, 0xFF9F), (0x1AFF0, 0x1B16F)),
@@ -532,11 +532,7 @@ def count_words(text: str, spaced: bool) -> int:
 
 def lone(char: str) -> bool:
     """Whether a character is a word by itself: a letter or digit of a script without spaces."""
-    return (
-        char > "\u0dff"
-        and UNSPACED[bisect_right(UNSPACED, (ord(char), 1 << 21)) - 1][1] >= ord(char)
-        and char.isalnum()
-    )
+    return char > "\u0dff" and LONE[bisect_right(LONE, (ord(char), 1 << 21)) - 1][1] >= ord(char) and char.isalnum()
 
 
 def apart(run: str) -> Iterator[str]:
