@@ -89,7 +89,9 @@ def test_by_position_too(tmp_path: Path) -> None:
     trial = Trial(tmp_path / "study", [arm("A", "human", 3)], cards=[seen("seen")])
     trial.frozen(A=TEXTS)
     table = [{**row, "document": f"scan {row['document']}.pdf"} for row in rows()]
-    typed(trial, table, "--map", "document=position", "--arm", "A")
+    order = tmp_path / "order.txt"
+    order.write_text("\n".join(row["document"] for row in rows()))
+    typed(trial, table, "--map", "document=position", "--arm", "A", "--order", str(order))
     assert told(trial.published()) == ANSWERED | {"2": ("declined", "other text scanned", "0.9")}
 
 

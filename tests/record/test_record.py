@@ -107,11 +107,22 @@ def test_csv_with_bom_crlf_quotes_and_empty_cells(tmp_path: Path) -> None:
     assert kept["001"]["state"] == "answered"
 
 
-def test_going_by_position_follows_the_order_of_the_ids(tmp_path: Path) -> None:
+def ordered(tmp_path: Path, *names: str) -> Path:
+    return written(tmp_path, "\n".join(names), "order.txt")
+
+
+def test_going_by_position_follows_the_order_of_the_file_that_names_it(tmp_path: Path) -> None:
     place, edition = made(tmp_path)
     rows = [{"score": f"0.{n}", "document": text} for n, text in enumerate(TEXTS.values(), 1)]
     rows[1]["text"] = "another text"
-    done = imported(place, edition, written(tmp_path, json.dumps(rows)), "document=position", arm="A")
+    done = imported(
+        place,
+        edition,
+        written(tmp_path, json.dumps(rows)),
+        "document=position",
+        arm="A",
+        order=ordered(tmp_path, *TEXTS),
+    )
     assert done.states == {"answered": 2, "declined: other text scanned": 1}
     kept = readings(edition)
     assert [kept[name]["score"] for name in sorted(TEXTS)] == ["0.1", "0.2", "0.3"]
@@ -125,8 +136,12 @@ def test_position_needs_an_arm_and_a_row_for_each_document(tmp_path: Path) -> No
         imported(place, edition, path, "document=position")
     with pytest.raises(UsageError, match=r"no arm 'B'"):
         imported(place, edition, path, "document=position", arm="B")
-    with pytest.raises(PenmarkError, match="1 rows, and the arm A has 3 documents"):
+    with pytest.raises(UsageError, match="needs a file that names the order"):
         imported(place, edition, path, "document=position", arm="A")
+    with pytest.raises(UsageError, match="the answers name their texts"):
+        imported(place, edition, path, "document=score", arm="A", order=ordered(tmp_path, *TEXTS))
+    with pytest.raises(PenmarkError, match="1 rows, and the order names 3 documents"):
+        imported(place, edition, path, "document=position", arm="A", order=ordered(tmp_path, *TEXTS))
     assert untouched(edition)
 
 
@@ -509,3 +524,22 @@ def test_other_forms_of_the_text_are_told_and_change_no_state(tmp_path: Path) ->
         "4": "the answer quotes another form of the text",
         "5": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("columns", "what"), [("document,displayed", "screens were read"), ("document,score", "answers were given")]
+)
+def test_answers_outside_the_scan_window_are_told_whatever_columns_the_table_has(
+    tmp_path: Path, columns: str, what: str
+) -> None:
+    place, edition = made(tmp_path, window={"opens": "2026-01-01", "closes": "2026-01-02"})
+    path = written(tmp_path, f"{columns},date,operator\n001,0.5,2026-11-02,AB\n", "t.csv")
+    done = imported(place, edition, path, "date=date", retrospective=False)
+    assert done.otherwise == (f"1 {what} outside the promised window, 2026-01-01 to 2026-01-02",)
+
+
+def test_a_kept_answer_that_is_older_than_the_promise_is_told_as_that(tmp_path: Path) -> None:
+    place, edition = made(tmp_path)
+    path = written(tmp_path, "document,score,date\n001,0.5,2023-01-01\n", "t.csv")
+    done = imported(place, edition, path, "date=date")
+    assert (done.older, done.otherwise) == (1, ())

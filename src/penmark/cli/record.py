@@ -3,8 +3,8 @@
 FILE is CSV (with commas or semicolons), JSON (a list of objects) or JSON Lines. The sealed card says where score and
 verdict stand in a row, and the row is kept as evidence, with every digit as it is. A table of typed readings has the
 columns document (or number, from a work sheet), displayed, date, version and operator, and text where somebody kept what
-was scanned: that is held against the document. --map says where a field stands that is not in the column of its name. All
-rows of a file are imported, or none. An answer that is older than the promise, or has no date, makes the edition
+was scanned: that is held against the document. --map says where a field stands that is not in the column of its name. Rows
+that name no document go by position in the order that --order names, and in no other. All rows of a file are imported, or none. An answer that is older than the promise, or has no date, makes the edition
 retrospective; that, a typed display that comes to no call, and answers for a detector that is asked by a program are
 refused unless an option says that they are meant.
 
@@ -19,7 +19,7 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -29,6 +29,16 @@ from penmark.record import Import, Recorded, mapping, record, sheets
 from penmark.records import Head
 from penmark.study import Edition, Study
 
+T = TypeVar("T")
+
+
+Order = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE",
+        help="In whose order the texts were given, for --map document=position; one, or one for each file.",
+    ),
+]
 Retrospective = Annotated[
     bool, typer.Option("--retrospective", help="The answers may be undated, or older than the promise.")
 ]
@@ -70,6 +80,7 @@ def run(
     arm: Annotated[
         list[str] | None, typer.Option(help="The only arm that the rows are about; once, or once for each file.")
     ] = None,
+    order: Order = None,
     by: Annotated[str | None, typer.Option(help="Who read the screens, where no field says so.")] = None,
     retrospective: Retrospective = False,
     as_displayed: AsDisplayed = False,
@@ -84,14 +95,21 @@ def run(
         _sheets(place, edition, detector, sheet, as_json)
     else:
         fields = mapping.load(mapping_file) if mapping_file is not None else mapping.parse(maps) if maps else None
-        wanted = Import(detector, fields, None, by, *typed, retrospective, as_displayed, elsewhere)
-        _files(place, edition, list(zip(files, _arms(arm or [], len(files)), strict=True)), wanted, as_json)
+        wanted = Import(detector, fields, None, by, *typed, None, retrospective, as_displayed, elsewhere)
+        arms, orders = _each(arm or [], len(files), "arm"), _each(order or [], len(files), "order")
+        _files(place, edition, list(zip(files, arms, orders, strict=True)), wanted, as_json)
 
 
-def _files(place: Study, edition: Edition, files: list[tuple[Path, str | None]], wanted: Import, as_json: bool) -> None:
-    """Record one file after the other, each with its arm."""
-    for path, only in files:
-        done = record(place, edition, path, replace(wanted, arm=only))
+def _files(
+    place: Study,
+    edition: Edition,
+    files: list[tuple[Path, str | None, Path | None]],
+    wanted: Import,
+    as_json: bool,
+) -> None:
+    """Record one file after the other, each with its arm and its order."""
+    for path, only, order in files:
+        done = record(place, edition, path, replace(wanted, arm=only, order=order))
         _recorded(place, edition, done, path.name if only is None else f"{path.name} ({only})", as_json)
     _seal_heads(edition, done.heads)
 
@@ -145,11 +163,12 @@ def _plain(heads: dict[str, Head]) -> dict[str, object]:
     return {name: head.model_dump() for name, head in heads.items()}
 
 
-def _arms(given: list[str], files: int) -> list[str | None]:
+def _each(given: list[T], files: int, what: str) -> list[T | None]:
+    """What is given for each file: one for all of them, or one for each."""
     if len(given) not in (0, 1, files):
         raise UsageError(
-            f"{files} files and {len(given)} arms",
-            remedy="Name one arm for all files, or one for each, in their order.",
+            f"{files} files and {len(given)} {what}s",
+            remedy=f"Name one {what} for all files, or one for each, in their order.",
         )
     return [None] * files if not given else [*given] if len(given) == files else [given[0]] * files
 

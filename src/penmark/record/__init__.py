@@ -63,7 +63,8 @@ class Import:
     """One file for one detector. ``arm``: the only arm that its rows may be about; needed to go by position.
 
     Of readings that people typed: ``second``: the table in which they were typed again; ``settlements``: what counts
-    where the two differ; ``screenshots``: the folder of the pictures.
+    where the two differ; ``screenshots``: the folder of the pictures. ``order``: of answers that go by position, the file
+    that names the order.
 
     What is refused unless somebody says so. ``retrospective``: answers that make the edition so. ``as_displayed``:
     displays that come to no call, and numbers that say the contrary of their verdicts. ``elsewhere``: answers for a
@@ -77,6 +78,7 @@ class Import:
     second: Path | None = None
     settlements: Path | None = None
     screenshots: Path | None = None
+    order: Path | None = None
     retrospective: bool = False
     as_displayed: bool = False
     elsewhere: bool = False
@@ -107,7 +109,7 @@ def record(place: Study, edition: Edition, path: Path, wanted: Import) -> Record
         with closing(Texts(place, documents)) as texts:
             numbers = None if typed is None else typed.numbers
             maker = Maker(
-                ground, documents, texts, wanted.detector, mapping, arm=wanted.arm, by=wanted.by, numbers=numbers
+                ground, documents, texts, wanted.detector, mapping, wanted.arm, wanted.by, numbers, wanted.order
             )
             made = maker.make(rows if typed is None else typed.merged.rows)
         _admitted(ground, wanted, made)
@@ -115,13 +117,15 @@ def record(place: Study, edition: Edition, path: Path, wanted: Import) -> Record
             pictures.keep(edition, typed.pictures)
         named = " and ".join(f"{each.name}, SHA-256 {_digest(each)}" for each in wanted.files(path))
         why = f"recorded {len(made)} answers from {named}"
+        if wanted.order is not None:
+            why += f", in the order of {wanted.order.name}, SHA-256 {_digest(wanted.order)}"
         lines, kept = [each.reading.line for each in made], [each.kept for each in made if each.kept is not None]
         heads = keeping.write(ground, wanted.detector, lines, kept, why)
     done = _told(ground, wanted.detector, lines, heads, typed)._replace(
         misses=admitting.misses(ground, wanted.detector, lines),
         one_sided=_one_sided(ground, documents, wanted.detector, lines),
     )
-    outside = _outside(ground, lines) if typed is not None else None
+    outside = _outside(ground, lines)
     return done if outside is None else done._replace(otherwise=(outside,))
 
 
@@ -201,11 +205,14 @@ def _digest(path: Path) -> str:
 
 
 def _outside(ground: Ground, lines: Sequence[dict[str, Any]]) -> str | None:
-    """How many screens were read on days that the promise does not name; None where none was."""
+    """How many answers were given on days that the promise does not name, in whichever table they came; None where none was.
+    Kept answers that are older than the promise are told as that."""
     window = ground.protocol.window
-    days = [line["got_at"][:10] for line in lines if line["got_at"] is not None]
+    older = {id(line) for line in admitting.late(ground, lines) if line["origin"] != "typed"}
+    days = [line["got_at"][:10] for line in lines if line["got_at"] is not None and id(line) not in older]
     late = sum(not window.opens <= day <= window.closes for day in days)
-    return f"{late} screens were read outside the promised window, {window.opens} to {window.closes}" if late else None
+    what = "screens were read" if all(line["origin"] == "typed" for line in lines) else "answers were given"
+    return f"{late} {what} outside the promised window, {window.opens} to {window.closes}" if late else None
 
 
 def _told(

@@ -7,6 +7,7 @@ pair, or takes an answer about another text for one about this.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from penmark import cards, reading
@@ -16,6 +17,7 @@ from penmark.frozen import Documents, Ground, Texts
 from penmark.reading import OTHER_TEXT, Asked, Judged
 from penmark.record import admitting, keeping, twice
 from penmark.record import mapping as mappings
+from penmark.record import order as orders
 from penmark.record.admitting import Again
 from penmark.record.admitting import Made as Reading
 from penmark.record.mapping import POSITION, Mapping
@@ -41,10 +43,10 @@ class Maker:
         texts: Texts,
         detector: str,
         mapping: Mapping,
-        *,
         arm: str | None,
         by: str | None,
         numbers: Numbers | None,
+        order: Path | None = None,
     ) -> None:
         self._documents, self._texts, self._detector, self._mapping = documents, texts, detector, mapping
         self._arm, self._by, self._numbers = arm, by, numbers
@@ -61,6 +63,14 @@ class Maker:
             )
         if mapping.document == POSITION and arm is None:
             raise UsageError("going by position needs an arm", remedy="Name it with --arm NAME.")
+        if (mapping.document == POSITION) != (order is not None):
+            fact = (
+                "going by position needs a file that names the order"
+                if order is None
+                else "the answers name their texts"
+            )
+            raise UsageError(fact, remedy=orders.REMEDY if order is None else "Leave --order out.")
+        self._order = None if order is None else orders.Order(order, documents, texts, str(arm))
 
     def make(self, rows: list[Row]) -> list[Made]:
         made: list[Made] = []
@@ -86,16 +96,16 @@ class Maker:
         return made
 
     def _positions(self, rows: list[Row]) -> Iterator[int | None]:
-        if self._mapping.document != POSITION:
+        if self._order is None:
             return iter([None] * len(rows))
-        positions = self._documents.positions(str(self._arm))
-        if len(positions) != len(rows):
+        if len(self._order.positions) != len(rows):
             raise PenmarkError(
-                f"{len(rows)} rows, and the arm {self._arm} has {len(positions)} documents",
+                f"{len(rows)} rows, and the order names {len(self._order.positions)} documents",
                 place=rows[0].place.rpartition(":")[0],
-                remedy="Rows go by position only where there is one for each document, in the order of the ids.",
+                remedy="Rows go by position only where the file of the order has one for each of them.",
             )
-        return iter(positions)
+        admitting.refuse([*self._order.faults(rows)])
+        return iter(self._order.positions)
 
     def _named(self, row: Row) -> int:
         number = None if self._numbers is None else self._field(row, self._mapping.number)
@@ -109,7 +119,10 @@ class Maker:
         position = self._documents.position(name)
         if position is None:
             shown = name if len(name) <= 80 else name[:79] + "…"
-            remedy = "Map the field that holds the id (--map document=…), or go by position: --map document=position"
+            remedy = (
+                "Map the field that holds the id: --map document=…. Where the answers name no text, and a file has the "
+            )
+            remedy += "order in which the texts were given: --map document=position --order FILE."
             raise _at(row, f"there is no document {shown!r} in the manifest", remedy)
         if self._arm not in (None, self._documents.arm(position)):
             fact = f"{name} belongs to the arm {self._documents.arm(position)}, not to {self._arm}"

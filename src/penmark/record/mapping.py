@@ -26,7 +26,7 @@ _POINTER = TypeAdapter(Pointer)
 class Mapping(Record):
     """RFC 6901 pointers into a row; None where there is no such field. What somebody set is in ``model_fields_set``.
 
-    ``document``: the document's id, or the word ``position``: the rows stand in the order of the ids of an arm.
+    ``document``: the document's id, or the word ``position``: the rows stand in the order that a file names.
     ``number``: the number on a work sheet (``record.sheets``), in place of the id.
     ``displayed``: the words that somebody copied from a screen; without it the card's pointers read the answer.
     ``text``: the text that was scanned. ``date``: when the answer was given. ``read_by``: who read the screen.
