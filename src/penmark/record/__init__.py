@@ -136,7 +136,8 @@ def _admitted(ground: Ground, wanted: Import, made: Sequence[Made]) -> None:
     faults = [*(admitting.pre_committed if wanted.retrospective else admitting.timed)(ground, held)]
     if not wanted.as_displayed:
         bodies = [None if each.kept is None else each.kept.body for each in made]
-        faults += [*admitting.called(card, rule, held), *admitting.contrary(card, rule, held, bodies)]
+        faults += [*admitting.called(card, rule, held), *admitting.empty(card, rule, held)]
+        faults += admitting.contrary(card, rule, held, bodies)
     admitting.refuse(faults)
 
 

@@ -22,6 +22,8 @@ _DAY = len("2026-11-30")
 _NAMED = 5
 """So many rows are named by their place, of those that have one fault together."""
 _SHOWN = 80
+_ROW = 3
+"""So many kept answers of which nothing can be made alike are no accident."""
 MAX_FAULTS = 100
 """So many faults are told at once."""
 _PRE_COMMITTED = re.compile(rb"pre-?committed", re.IGNORECASE)
@@ -171,6 +173,29 @@ def called(card: Card, rule: Rule, made: Sequence[Made]) -> Iterator[Fault]:
             yield Fault(_places(several), fact, remedy)
 
 
+def empty(card: Card, rule: Rule, made: Sequence[Made]) -> Iterator[Fault]:
+    """Kept raw answers of which the card makes nothing, several alike: another form, an outage, another vendor's file."""
+    kinds: dict[str, list[Made]] = {}
+    for one in made:
+        line = one.line
+        if line["origin"] != "recorded":
+            continue
+        if line["state"] == "answered":
+            missed = cards.miss(card, rule, line["score"], line["label"])
+            if missed is not None and missed[0] not in (cards.BESIDE, cards.AGAINST):
+                kinds.setdefault(f"it {cards.amiss(card, missed[0])}", []).append(one)
+        elif line["reason"] == reading.NO_ANSWER or str(line["reason"]).startswith(reading.UNREAD):
+            kinds.setdefault(str(line["reason"]), []).append(one)
+    for why, several in kinds.items():
+        if len(several) < _ROW:
+            continue  # one or two are told, as in a scan
+        named = _named([each.shown for each in several])
+        fact = f"of {counted(len(several), 'kept answer')} the card makes nothing ({why}): about {named}"
+        yield Fault(
+            _places(several), fact, f"See whether this is the right file, in the form that the card reads. {_AS_KEPT}"
+        )
+
+
 def contrary(card: Card, rule: Rule, made: Sequence[Made], bodies: Sequence[bytes | None]) -> Iterator[Fault]:
     """Numbers that are surely not what the card says: all verdicts of a kind say the contrary of their numbers, or all texts
     of people come out as AI while a field that the card does not read tells them apart."""
@@ -238,6 +263,7 @@ _COMMA = (
     "Does a comma stand there where the screen shows a point? A comma is never read as one, nor left out: type what is "
     "displayed; where that is a comma, only a card that knows such displays can call them. "
 )
+_AS_KEPT = "Nothing was recorded. If the detector did answer so, and it shall count as no result: --as-displayed."
 _AS_DISPLAYED = "If it really showed this: --as-displayed."
 
 

@@ -123,7 +123,7 @@ class Aside:
             if self._rule is None:
                 return ""
             amiss = cards.miss(self._card, self._rule, judged.found.score, judged.found.label)
-            return "" if amiss is None or amiss[0] == cards.BESIDE else amiss[0]
+            return "" if amiss is None or amiss[0] in (cards.BESIDE, cards.AGAINST) else amiss[0]
         if isinstance(said, UnansweredError) and said.again and not said.job:
             return None  # the way there: all its attempts are made, and three of them stop the scan
         words = judged.reason or ""
