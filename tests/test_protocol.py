@@ -363,7 +363,7 @@ _CASES = [
         "gates",
         "topics_from: [A, B]",
         "gates: [empty, refused, error message, prompt residue, word limits]\n      topics_from: [A, B]",
-        "arm C: empty, refused, cut off, error message, prompt residue, word limits",
+        "arm C: empty, refused, cut off, error message, prompt residue, chat residue, word limits",
         "empty, refused, error message, prompt residue, word limits",
     ),
     ("gates", "topics_from: [A, B]", "gates: []\n      topics_from: [A, B]", "arm C: empty, refused", "no gates"),
@@ -591,3 +591,21 @@ def test_the_small_template_explains_what_the_full_one_explains() -> None:
     sizes = ["# 420 documents in all", "# every model in every style alike; name the models here as under generation"]
     assert missing == sizes
     assert "# 42 documents in all" in small
+
+
+@pytest.mark.parametrize("where", ["settings", "options"])
+def test_settings_of_a_single_model_are_departures_from_defaults_that_are_not_sent(
+    write: Callable[..., Path], where: str
+) -> None:
+    given = protocol.load(write("humanflow"))
+    arm = given.arm("C")
+    assert arm.generation is not None
+    name = "temperature" if where == "settings" else "settings.temperature"
+    first, *others = arm.generation.models
+    odd = first.model_copy(update={where: {name: "0"}})
+    generation = arm.generation.model_copy(update={"models": (odd, *others)})
+    arms = tuple(each if each.name != "C" else arm.model_copy(update={"generation": generation}) for each in given.arms)
+    changed = given.model_copy(update={"arms": arms})
+    (found,) = protocol.departures(changed, known_cards(changed))
+    assert (found.rule, found.template) == ("settings", "arm C: no settings, temperature not sent")
+    assert found.study == f"{first.provider} {first.model}: temperature 0"

@@ -21,7 +21,7 @@ Verdict = Literal["ai", "human", "mixed", "assisted", "uncertain"]
 Grade = Literal["archived", "released", "witnessed", "recorded", "stated"]
 Operator = Literal[">", ">=", "<", "<="]
 Beyond = Literal["refuses", "answers all the same", "cuts silently", "unknown"]
-Gate = Literal["empty", "refused", "cut off", "error message", "prompt residue", "word limits"]
+Gate = Literal["empty", "refused", "cut off", "error message", "prompt residue", "chat residue", "word limits"]
 """Why a text that a model wrote is not taken into an arm."""
 Mark = Literal["documented", "transcribed", "seen", "inferred", "guess"]
 """How a fact is known: by the vendor's own pages, a copy of them, client code or captured answers, reasoning, or not."""

@@ -56,6 +56,8 @@ LETTER = (
         (f"{PROMPT}\n\n{GOOD}", ["prompt residue"]),
         (f"Sure. {PROMPT.upper()} {GOOD}", ["prompt residue"]),
         (f"{GOOD} I said this in about 60 words.", ["prompt residue"]),
+        (f"<think>\nPlan.\n</think>\n\n{GOOD}", ["chat residue"]),
+        (f"User: Bicycles.\n\nAssistant: {GOOD}", ["chat residue"]),
         (f"I will tell you about {TOPIC}, in short. {GOOD}", []),
         (f"I never meant to write about {TOPIC}. {GOOD}", []),
     ],

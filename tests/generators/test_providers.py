@@ -11,7 +11,7 @@ from penmark import plugins
 from penmark.doubles.acting import Behaviour
 from penmark.doubles.providers import Reply, composed, provider
 from penmark.errors import UsageError
-from penmark.generating import rules
+from penmark.generating import gates, rules
 from penmark.plugins import UnansweredError
 from penmark.records import Model
 
@@ -93,6 +93,19 @@ def test_what_a_finish_reason_means(monkeypatch, shape, finish):
     assert (written.cut, written.refused) == (finish == "length", finish == "refused")
     assert written.finish_reason == there.vendor.finishes[finish]
     assert written.text == "Half of a"
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("finish", ["abort", "insufficient_system_resource", "tool_calls", "", None])
+def test_a_finish_reason_that_nobody_knows_means_no_whole_text(monkeypatch, shape, finish):
+    with provider(shape, lambda prompt, number: Reply("A whole text.")) as there:
+        monkeypatch.setitem(there.vendor.finishes, "stop", finish)
+        generator = made(monkeypatch, there, shape)
+        written = generator.write(generator.prepare(PROMPT))
+        generator.close()
+    assert written.cut or written.refused
+    judged = gates.judged(written, PROMPT, "rivers", None, ("refused", "cut off"))
+    assert [remark.gate for remark in judged] in (["cut off"], ["refused"])
 
 
 @pytest.mark.parametrize("shape", SHAPES)

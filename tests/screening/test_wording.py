@@ -84,6 +84,9 @@ def test_what_only_a_machine_writes_is_looked_for_in_machine_text():
     assert rules("network error", "ai") == {"error-text", "cut-off"}
     assert rules("Network errors are a nuisance that this text is about. " * 5, "ai") == set()
     assert "chat-residue" in rules("Sure, here is an essay:\n\nAn essay.", "ai")
+    assert "chat-residue" in rules("Plan it.\n</think>\n\nAn essay.", "ai")
+    assert "chat-residue" not in rules("User: a person. Assistant: another.", "human")
+    assert "chat-residue" in rules("An essay.<｜end▁of▁sentence｜>", "human")
     assert "chat-residue" in rules("Topic: Bees\n\nAn essay.", "mixed")
     assert rules("Sure, here we are.", "human") == set()
 

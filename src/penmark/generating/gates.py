@@ -13,6 +13,7 @@ from typing import NamedTuple
 from penmark.plugins import Written
 from penmark.records import Gate, Words
 from penmark.text import fold, word_list, words
+from penmark.text.chats import residues
 
 MAX_ERROR = 40
 """Words: a longer text is none of the messages that programs show in place of one."""
@@ -61,16 +62,22 @@ def _remarks(written: Written, prompt: str, topic: str, limits: Words | None) ->
             yield Remark("empty", written.remark or "no word")
         return
     if written.cut:
-        yield Remark("cut off", f"finish reason {written.finish_reason}")
+        yield Remark("cut off", _reason(written))
     elif not ended(text):
         yield Remark("cut off", "ends without a final mark")
     if error_message(text):
         yield Remark("error message", "reads like an error message")
     if (run := residue(text, prompt, topic)) is not None:
         yield Remark("prompt residue", f"repeats the prompt: {run}")
+    if left := "; ".join(residues(text)):
+        yield Remark("chat residue", left)
     count = words(text)
     if limits is not None and not limits.minimum <= count <= limits.maximum:
         yield Remark("word limits", f"{count} words, not {limits.minimum} to {limits.maximum}")
+
+
+def _reason(written: Written) -> str:
+    return "no finish reason" if written.finish_reason is None else f"finish reason {written.finish_reason}"
 
 
 def ended(text: str) -> bool:

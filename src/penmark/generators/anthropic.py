@@ -44,7 +44,7 @@ class Anthropic(Provider):
         return Said(
             text=joined(value["content"]),
             finish_reason=finish,
-            cut=finish in ("max_tokens", "model_context_window_exceeded", "pause_turn"),
+            cut=finish not in ("end_turn", "stop_sequence", "refusal"),
             refused=finish == "refusal",
             model=string(value, "model"),
             answer_id=string(value, "id"),

@@ -10,6 +10,8 @@ from typing import Any
 from penmark.generators.provider import Provider, Said
 from penmark.generators.values import at, count, joined, string
 
+_REFUSED = ("ERROR_TOXIC", "CONTENT_FILTER")
+
 
 class Cohere(Provider):
     """The answer does not say which model wrote it."""
@@ -36,8 +38,8 @@ class Cohere(Provider):
         return Said(
             text=joined(at(value, "message", "content")),
             finish_reason=finish,
-            cut=finish in ("MAX_TOKENS", "ERROR", "TIMEOUT"),
-            refused=finish in ("ERROR_TOXIC", "CONTENT_FILTER"),
+            cut=finish not in ("COMPLETE", "STOP_SEQUENCE", *_REFUSED),
+            refused=finish in _REFUSED,
             answer_id=string(value, "id"),
             tokens_read=count(value, "usage", units, "input_tokens"),
             tokens_written=count(value, "usage", units, "output_tokens"),

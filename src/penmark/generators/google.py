@@ -11,8 +11,8 @@ from urllib.parse import quote
 from penmark.generators.provider import Provider, Said
 from penmark.generators.values import at, count, string
 
-_CUT = ("MAX_TOKENS", "CONTINUATION", "MALFORMED_RESPONSE", "OTHER")
-_WHOLE = ("STOP", "FINISH_REASON_UNSPECIFIED")
+_CUT = ("MAX_TOKENS", "CONTINUATION", "MALFORMED_RESPONSE", "OTHER", "FINISH_REASON_UNSPECIFIED", None)
+_WHOLE = "STOP"
 
 
 class Google(Provider):
@@ -52,7 +52,7 @@ class Google(Provider):
             text="".join(texts) if texts else None,
             finish_reason=finish,
             cut=finish in _CUT,
-            refused=blocked is not None or (finish is not None and finish not in (*_CUT, *_WHOLE)),
+            refused=blocked is not None or finish not in (*_CUT, _WHOLE),
             model=string(value, "modelVersion"),
             answer_id=string(value, "responseId"),
             tokens_read=count(value, "usageMetadata", "promptTokenCount"),

@@ -10,6 +10,9 @@ from typing import Any, ClassVar
 from penmark.generators.provider import Provider, Said
 from penmark.generators.values import at, count, joined, string
 
+_WHOLE = ("stop", "eos", "eos_token", "stop_sequence", "end_turn")
+"""Reasons that this shape's servers give for a text that its model ended."""
+
 
 class OpenAICompatible(Provider):
     """Any server of this shape: its address (up to ``/v1``) is the option ``base_url``."""
@@ -32,11 +35,12 @@ class OpenAICompatible(Provider):
             return None
         content = message.get("content")
         finish = string(value, "choices", 0, "finish_reason")
+        refused = finish == "content_filter" or bool(string(message, "refusal"))
         return Said(
             text=content if isinstance(content, str) else joined(content),
             finish_reason=finish,
-            cut=finish in ("length", "model_length", "max_tokens", "error"),
-            refused=finish == "content_filter" or bool(string(message, "refusal")),
+            cut=finish not in _WHOLE and not refused,
+            refused=refused,
             model=string(value, "model"),
             answer_id=string(value, "id"),
             fingerprint=string(value, "system_fingerprint"),

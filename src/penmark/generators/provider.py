@@ -37,7 +37,8 @@ _VISIBLE = re.compile(r"[\x21-\x7e]+")
 
 
 class Said(NamedTuple):
-    """What stands in an answer. ``text``: None where it holds none."""
+    """What stands in an answer. ``text``: None where it holds none. ``cut``: not for a reason that is known to mean a whole
+    text; servers invent others."""
 
     text: str | None
     finish_reason: str | None = None

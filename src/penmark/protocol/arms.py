@@ -23,13 +23,13 @@ CLOSED = ("register", "subgroup", "style")
 """Quotas whose values the template names; models and providers are the study's to choose."""
 
 
-def compared(base: Arm, given: Arm) -> Iterator[Row]:
-    """Every departure of ``given`` from ``base``."""
+def compared(base: Arm, given: Arm, number: int) -> Iterator[Row]:
+    """Every departure of ``given`` from ``base``, in an edition of the format ``number``."""
     yield from _plain(base, given)
     yield from _quotas(base, given)
     yield from _evidence(base, given)
     if base.generation is not None:
-        yield from _generation(base.name, base.generation, given.generation)
+        yield from _generation(base.name, base.generation, given.generation, number)
     if base.budget is not None:
         yield from _budget(base, given)
 
@@ -103,7 +103,7 @@ def _evidence(base: Arm, given: Arm) -> Iterator[Row]:
         )
 
 
-def _generation(arm: str, base: Generation, given: Generation | None) -> Iterator[Row]:
+def _generation(arm: str, base: Generation, given: Generation | None, number: int) -> Iterator[Row]:
     if given is None:
         yield (
             "generation",
@@ -132,7 +132,9 @@ def _generation(arm: str, base: Generation, given: Generation | None) -> Iterato
             given.temperature,
             "The models do not write at their default settings.",
         )
-    yield from _rejection(arm, base, given)
+    if number > 1:
+        yield from _settings(arm, base, given)
+    yield from _rejection(arm, base, given, number)
     topics = [name for name in base.topics_from if name not in given.topics_from]
     if topics:
         yield (
@@ -164,9 +166,29 @@ def _styles(arm: str, base: Generation, given: Generation) -> Iterator[Row]:
             )
 
 
-def _rejection(arm: str, base: Generation, given: Generation) -> Iterator[Row]:
+def _settings(arm: str, base: Generation, given: Generation) -> Iterator[Row]:
+    """What is sent to single models beyond the template's: a default is a setting that is not sent."""
+    for model in given.models:
+        options = {
+            name.removeprefix("settings."): v for name, v in model.options.items() if name.startswith("settings.")
+        }
+        sent = dict(sorted({**options, **model.settings}.items()))
+        if sent.get("temperature", base.temperature).strip() == base.temperature:
+            sent.pop("temperature", None)
+        if sent:
+            yield (
+                "settings",
+                f"arm {arm}: no settings, temperature {base.temperature}",
+                f"{model.provider} {model.model}: {', '.join(f'{name} {value}' for name, value in sent.items())}",
+                "This model does not write at its default settings.",
+            )
+
+
+def _rejection(arm: str, base: Generation, given: Generation, number: int) -> Iterator[Row]:
     """Which texts are not taken, and what takes their place."""
     before, after = base.gates_in_force, given.gates_in_force
+    if number == 1:  # there was one gate less
+        before = tuple(gate for gate in before if gate != "chat residue" or gate in after)
     if before != after:
         off = [gate for gate in before if gate not in after]
         yield (

@@ -122,7 +122,7 @@ def _all(
     known = {arm.name: arm for arm in given.arms}
     for arm in base.arms:
         if arm.name in known:
-            yield from arms.compared(arm, known[arm.name])
+            yield from arms.compared(arm, known[arm.name], given.format)
         else:
             yield (
                 "arm-missing",

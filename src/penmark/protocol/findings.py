@@ -72,7 +72,7 @@ RULES: dict[str, tuple[Severity, str]] = {
     "markup": ("warning", "HTML, Markdown or wiki marks"),
     "boilerplate": ("warning", "words of a web page around a text"),
     "placeholder": ("warning", "marks that stand for something else"),
-    "chat-residue": ("warning", "words or tokens of a chat interface"),
+    "chat-residue": ("warning", "words or tokens of a chat interface; in texts of models thoughts and turns, too"),
     "prompt-echo": ("warning", "words of the prompt in the text that it asked for"),
     "refusal": ("warning", "what reads like a refusal"),
     "error-text": ("warning", "an error message in place of a text"),

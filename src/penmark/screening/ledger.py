@@ -24,7 +24,8 @@ from penmark.study import Edition, Study
 _UNITS = ("author", "topic", "source", "prompt")
 _OLD = "2022-01-01"
 _TYPO = "Correct the id, or take the line out."
-_CUT = {"length", "max_tokens", "max_output_tokens", "MAX_TOKENS", "model_length"}
+_WHOLE = {"stop", "eos", "eos_token", "stop_sequence", "end_turn", "STOP", "COMPLETE", "STOP_SEQUENCE", "not reported"}
+"""Reasons to end that are known to mean a whole text. A generator takes none without a reason; a table may not have it."""
 
 
 class Entry(NamedTuple):
@@ -216,8 +217,8 @@ class Ledger:
             message = f"generated on {made.generated_on}; the promise was sealed on {self.promised_on}"
             remedy = "An arm that is made anew for an edition is made after its promise: generate it again."
             self.found.add("made-before-promise", where, message, remedy)
-        if made.finish_reason in _CUT:
-            message = f"the model stopped for length (finish reason {made.finish_reason})"
+        if made.finish_reason is not None and made.finish_reason not in _WHOLE:
+            message = f"the model may not have ended the text (finish reason {made.finish_reason})"
             self.found.add("cut-off", where, message, "Replace it by the protocol's rule; texts are not completed.")
 
     def _said(self, arm: Arm, said: dict[str, list[Where]], count: int, where: Where) -> None:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from penmark.records import Truth
 from penmark.screening.language import tools
 from penmark.text import fold
+from penmark.text.chats import residues, tokens
 from penmark.text.hidden import hidden
 
 
@@ -110,7 +111,7 @@ _MOJIBAKE = re.compile("[\u00c2\u00c3][\u0080-\u00bf]|\u00e2[\u0080-\u009f\u20ac
 _DEBRIS = {
     "chat-residue": re.compile(
         r"\bas an? (?:ai|artificial intelligence|large)(?: language)? model\b|\bmy (?:knowledge|training) cut-?off\b"
-        r"|<\|(?:im_start|im_end|endoftext|eot_id)\|>|\[/?INST\]|:contentReference\[|\bturn\d+search\d+",
+        r"|:contentReference\[|\bturn\d+search\d+",
         re.IGNORECASE,
     ),
     "markup": re.compile(
@@ -132,7 +133,7 @@ _DEBRIS = {
 }
 # Without any of these a pattern cannot match: most texts are spared the search.
 _HINTS = {
-    "chat-residue": (" model", "cutoff", "cut-off", "<|", "inst]", ":contentreference", "search"),
+    "chat-residue": (" model", "cutoff", "cut-off", ":contentreference", "search"),
     "markup": ("<", "&", "#", "**", "`" * 3, "](", "[[", "{{", "==", "|", "---", "***", "___", "- - ", "* * ", "\\"),
     "boilerplate": ("cookie", "content", "newsletter", "rights reserved"),
     "placeholder": ("[", "@"),
@@ -167,12 +168,17 @@ def _debris(text: str, truth: Truth) -> Iterator[Remark]:
         count = len(pattern.findall(text)) if any(hint in lowered for hint in _HINTS[rule]) else 0
         if count:
             yield Remark(rule, f"{_FOUND[rule]}, {_times(count)}", _PERSON if rule == "chat-residue" else _STAY)
+    if truth == "human" and (count := tokens(text)):
+        yield Remark("chat-residue", f"special tokens of a model, {_times(count)}", _PERSON)
     if truth != "human" and len(text) < 200 and _ERROR.fullmatch(fold(text)) is not None:
         yield Remark("error-text", "reads like an error message", _PERSON)
 
 
 def _chat(text: str) -> Iterator[Remark]:
-    if _OPENING.match(text) is not None:
+    left = list(residues(text))
+    if left:
+        yield Remark("chat-residue", f"holds what a chat leaves: {'; '.join(left)}", _PERSON)
+    elif _OPENING.match(text) is not None:
         yield Remark("chat-residue", "begins like an answer in a chat", _PERSON)
     if _REFUSAL.search(text, 0, 400) is not None:
         yield Remark("refusal", "reads like a refusal near its beginning; it may be a letter", _PERSON)
