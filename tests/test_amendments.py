@@ -162,7 +162,11 @@ def test_a_line_that_a_crash_left_unfinished_is_put_aside(first: Edition) -> Non
     first.deviations.write_bytes(whole + b'{"at":')
     amendments.deviation(first, "second", now=AT)
     assert [d.what for d in amendments.deviations(first)] == ["first", "second"]
-    assert first.root.joinpath("deviations.jsonl.torn").read_bytes() == b'{"at":'
+    torn = first.root / "deviations.jsonl.torn"
+    assert torn.read_bytes() == b'{"at":\n'
+    first.deviations.write_bytes(first.deviations.read_bytes() + b'{"a')
+    amendments.deviation(first, "third", now=AT)
+    assert torn.read_bytes() == b'{"at":\n{"a\n'
 
 
 def test_many_at_once_lose_nothing(first: Edition) -> None:

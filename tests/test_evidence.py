@@ -105,7 +105,11 @@ def test_an_unfinished_last_line_is_moved_aside(tmp_path: Path, cut: int, monkey
     path.write_bytes(whole[: first + cut])
     evidence.Writer(tmp_path, "zippy").append([kept("c")])
     assert [item.document for item in evidence.read(tmp_path, "zippy")] == ["a", "c"]
-    assert study.read(tmp_path / "zippy-0001.jsonl.torn") == whole[first : first + cut]
+    torn = whole[first : first + cut] + b"\n"
+    assert study.read(tmp_path / "zippy-0001.jsonl.torn") == torn
+    path.write_bytes(study.read(path) + b'{"another')
+    evidence.Writer(tmp_path, "zippy")
+    assert study.read(tmp_path / "zippy-0001.jsonl.torn") == torn + b'{"another\n'
 
 
 def test_a_folder_that_cannot_be_written_is_a_service_error(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from penmark import canon, study, tokens
 from penmark.display import markdown
 from penmark.errors import PenmarkError, UsageError
+from penmark.journal.writing import untear
 from penmark.records import Amendment, Deviation
 from penmark.study import Edition
 
@@ -184,7 +185,7 @@ def deviation(edition: Edition, what: str, detector: str | None = None, *, now: 
     try:
         with path.open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            _mend(path, file.fileno())
+            untear(path)
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
@@ -192,15 +193,6 @@ def deviation(edition: Edition, what: str, detector: str | None = None, *, now: 
     except OSError as error:
         raise study.disk(error, path) from None
     return value
-
-
-def _mend(path: Path, handle: int) -> None:
-    """Move a last line that a crash left unfinished to deviations.jsonl.torn."""
-    data = path.read_bytes()
-    whole = data.rfind(b"\n") + 1
-    if whole < len(data):
-        study.write(path.with_name(f"{path.name}.torn"), data[whole:])
-        os.ftruncate(handle, whole)
 
 
 def deviations(edition: Edition) -> list[Deviation]:

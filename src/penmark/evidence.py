@@ -191,7 +191,8 @@ def _move_end(path: Path, start: int) -> None:
     try:
         with path.open("r+b") as file:
             file.seek(start)
-            _append(path.with_name(path.name + ".torn"), file.read())
+            rest = file.read()
+            _append(path.with_name(path.name + ".torn"), rest if rest.endswith(b"\n") else rest + b"\n")
             file.truncate(start)
             os.fsync(file.fileno())
     except OSError as error:

@@ -107,7 +107,7 @@ def test_kill_9_at_any_moment(tmp_path: Path) -> None:
         assert killed >= KILLS // 2, f"killed: {killed}; in doubt: {len(lost)}; answered: {len(answers)}"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_lets_what_is_in_flight_end(tmp_path: Path, number: signal.Signals) -> None:
     with provider("openai", behaviours=[Behaviour("slow", seconds=0.05, times=None)]) as there:
         how = generation(model(there, "m-1"), topics_from=["A"])

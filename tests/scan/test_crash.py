@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import random
 import re
 import signal
@@ -105,7 +106,7 @@ def test_kill_9_at_any_moment(tmp_path: Path, seconds: str) -> None:
     assert killed >= KILLS // 4, "too few of the kills hit a scan that was at work"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_lets_what_is_in_flight_end(tmp_path: Path, number: signal.Signals) -> None:
     installed, log = install(tmp_path / "installed"), tmp_path / "log"
     texts = {f"{n:03d}": f"text {n:03d}" for n in range(200)}
@@ -129,6 +130,54 @@ def test_a_signal_lets_what_is_in_flight_end(tmp_path: Path, number: signal.Sign
     assert found.stops[-1]["reason"] == "interrupted"
     assert found.sent["document"].to_list() == found.readings["document"].to_list()
     assert 5 <= len(asked(log)) == found.readings.height < 200
+
+
+def test_a_terminal_that_is_closed_lets_what_is_in_flight_end(tmp_path: Path) -> None:
+    installed, log = install(tmp_path / "installed"), tmp_path / "log"
+    texts = {f"{n:03d}": f"text {n:03d}" for n in range(200)}
+    sys.path.insert(0, str(installed))
+    try:
+        settings = {"log": str(log), "seconds": "0.03"}
+        place, edition = frozen(tmp_path / "study", dict(texts), detector("acting", settings=settings))
+    finally:
+        sys.path.remove(str(installed))
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ["PYTHONPATH"] = str(installed)
+        os.execv(sys.executable, [sys.executable, "-m", "penmark", "-C", str(place.root), "scan"])
+    try:
+        deadline = time.monotonic() + DEADLINE
+        while len(asked(log)) < 5 and time.monotonic() < deadline:
+            os.read(terminal, 65_536)  # a terminal that nobody reads holds the program up
+    finally:
+        os.close(terminal)  # the window is closed: SIGHUP, and what is shown goes nowhere
+    ended, status = os.waitpid(child, 0)
+    assert ended == child
+    assert os.WIFEXITED(status), f"killed by signal {os.WTERMSIG(status)}"
+    found = read(edition)
+    assert found.stops[-1]["reason"] == "interrupted"
+    assert found.sent["document"].to_list() == found.readings["document"].to_list()
+    assert 5 <= len(asked(log)) == found.readings.height < 200
+
+
+def test_events_that_nobody_reads_on_are_no_reason_to_stop(tmp_path: Path) -> None:
+    installed, log = install(tmp_path / "installed"), tmp_path / "log"
+    texts = {f"{n:03d}": f"text {n:03d}" for n in range(120)}
+    sys.path.insert(0, str(installed))
+    try:
+        settings = {"log": str(log), "seconds": "0.01"}
+        place, edition = frozen(tmp_path / "study", dict(texts), detector("acting", settings=settings))
+    finally:
+        sys.path.remove(str(installed))
+    with scanning(place.root, installed, "--json") as scan:
+        assert scan.stdout is not None
+        assert scan.stdout.readline().startswith("{")
+        scan.stdout.close()
+        assert scan.stderr is not None
+        err = scan.stderr.read()
+        scan.wait(DEADLINE)
+    assert (scan.returncode, err) == (1, "")  # it was cut off; nothing is lost
+    assert read(edition).readings.height == 120
 
 
 def test_a_second_signal_leaves_the_call_in_flight_in_doubt(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def _accounts_agree(
     assert found.first_sent().to_list() == order
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_lets_what_was_paid_for_be_answered(tmp_path: Path, number: signal.Signals) -> None:
     texts = {f"{n:03d}": text(n) for n in range(200)}
     with elsewhere(*NAMES) as there:

@@ -6,19 +6,21 @@ Results go to stdout, progress to stderr. Exit codes: 0 done, 1 a check failed o
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import signal
 import sys
 import threading
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from penmark import __version__
-from penmark.cli.terminal import legibly
-from penmark.errors import PenmarkError, UsageError, did_you_mean, legible
+from penmark.cli.terminal import OUTPUT, legibly
+from penmark.errors import PenmarkError, ServiceError, UsageError, did_you_mean, legible
 
 VERBS = {
     "init": "Start a study, or a replication of somebody's bundle.",
@@ -151,6 +153,7 @@ def _main(argv: list[str] | None) -> None:
     code = 0
     try:
         code = invoke(argv)
+        sys.stdout.flush()
     except (typer.Abort, KeyboardInterrupt):
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second one ends it at once, and without a traceback
         print(f"stopped; {_stopped(sys.argv[1:] if argv is None else argv)}", file=sys.stderr)
@@ -164,13 +167,32 @@ def _main(argv: list[str] | None) -> None:
     except PenmarkError as error:
         print(f"penmark: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    except OSError as error:
+        sys.exit(_refused(error))
     except Exception as error:
         _unexpected(error)
         sys.exit(1)
     sys.exit(code)
+
+
+def _refused(error: OSError) -> int:
+    """Say what the system refused, in a line; the exit code. A reader that has seen enough (``| head``) is no fault."""
+    if isinstance(error, BrokenPipeError):
+        return 1
+    place = OUTPUT if error.filename is None else str(error.filename)
+    if isinstance(error, FileNotFoundError) and not _stands_somewhere():
+        place, error = "the working folder", FileNotFoundError(error.errno, "was removed: go to one that is there")
+    with contextlib.suppress(OSError):
+        print(f"penmark: {legible(place)}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
+    return ServiceError.exit_code
+
+
+def _stands_somewhere() -> bool:
+    """Whether the folder that the command runs in is still there."""
+    try:
+        return Path.cwd().is_dir()
+    except OSError:
+        return False
 
 
 def _stopped(argv: list[str]) -> str:

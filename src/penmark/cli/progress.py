@@ -1,10 +1,12 @@
 """Progress of a scan: one line a detector. Not a verb; `penmark scan` draws with it.
 
-*Reads* tallies. *Writes* to stderr, or events to stdout. *Never* slows a lane down: an event for each hundredth at most.
+*Reads* tallies. *Writes* to stderr, or events to stdout. *Never* slows a lane down: an event for each hundredth at most;
+never ends one, where nobody reads on (a closed terminal, ``| head``): it falls silent.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import threading
@@ -42,6 +44,7 @@ class Progress:
         self._before = {name: scan.plan.counts(part) for name, part in scan.plan.parts.items()}
         self._told: dict[str, tuple[int, float]] = {name: (-1, time.monotonic()) for name in self._before}
         self._live: Any = None
+        self._silent = False
         self._tasks: dict[str, Any] = {}
 
     def __enter__(self) -> Self:
@@ -54,18 +57,26 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._live is not None:
-            self._live.stop()
+            with contextlib.suppress(OSError):
+                self._live.stop()
 
     def tell(self, lane: Lane, part: Part) -> None:
         """Show how far a lane is. Called from the lane's thread."""
-        name, ended = part.detector.name, lane.tally.ended is not None
         with self._lock:
-            now = self._now(name, lane)
-            if self._live is not None:
-                told = {"failed": now.failed, "declined": now.declined, "rate": _rate(now), "cost": now.cost}
-                self._live.update(self._tasks[name], completed=now.done, left=_left(now), **told)
-            elif self._due(name, now, ended):
-                self._print(name, now)
+            if not self._silent:
+                try:
+                    self._tell(lane, part)
+                except OSError:
+                    self._silent = True
+
+    def _tell(self, lane: Lane, part: Part) -> None:
+        name, ended = part.detector.name, lane.tally.ended is not None
+        now = self._now(name, lane)
+        if self._live is not None:
+            told = {"failed": now.failed, "declined": now.declined, "rate": _rate(now), "cost": now.cost}
+            self._live.update(self._tasks[name], completed=now.done, left=_left(now), **told)
+        elif self._due(name, now, ended):
+            self._print(name, now)
 
     def _now(self, name: str, lane: Lane) -> Now:
         tally, before, account = lane.tally, self._before[name], self._scan.purse.accounts.get(name)

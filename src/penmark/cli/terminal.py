@@ -8,13 +8,26 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import errno
+import os
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 from penmark.errors import legible, numbered
 
+OUTPUT = "standard output"
 _ERRORS = "penmark-numbers"
+
+
+class _Closed:
+    """In place of a stream that was closed before the program began (``>&-``): who prints there is told."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+    def flush(self) -> None:
+        """Nothing waits."""
 
 
 class _Legible:
@@ -34,11 +47,27 @@ class _Legible:
 def legibly() -> Iterator[None]:
     """As long as it lasts, stdout is legible, and what neither it nor stderr can encode is shown by number."""
     codecs.register_error(_ERRORS, _by_number)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - as long as the process
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=_ERRORS)
-    with contextlib.redirect_stdout(_Legible(sys.stdout)):
-        yield
+    with contextlib.redirect_stdout(_Legible(_Closed() if sys.stdout is None else sys.stdout)):
+        try:
+            yield
+        finally:
+            _let_go(sys.__stdout__)
+
+
+def _let_go(stream: Any) -> None:
+    """Whatever could not be written was told: the interpreter does not try again at its end, and fail aloud."""
+    try:
+        if stream is not None:
+            stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    except ValueError:  # closed meanwhile
+        pass
 
 
 def _by_number(error: UnicodeError) -> tuple[str | bytes, int]:

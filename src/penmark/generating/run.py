@@ -5,17 +5,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
 
 from penmark.generating.grid import Grid
 from penmark.generating.lane import Desk, Lane
 from penmark.generating.rules import Rules
+from penmark.stop_signals import catch_stop_signals
 
 Tell = Callable[[Lane], None]
 
@@ -38,7 +36,7 @@ class Run:
             threading.Thread(target=lane.run, args=(self._stop, lambda lane=lane: tell(lane)), daemon=True)
             for lane in self.lanes
         ]
-        with self._signalled():
+        with catch_stop_signals(self._hear):
             for thread in threads:
                 thread.start()
             for thread in threads:
@@ -64,20 +62,6 @@ class Run:
         """What the arm has cost so far, all runs together, and in which currency; zero and None where nothing costs."""
         return self._desk.purse.spent, self._desk.purse.currency
 
-    @contextlib.contextmanager
-    def _signalled(self) -> Iterator[None]:
-        """Let SIGINT and SIGTERM stop the run while in the block, where this is the main thread."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-
-        def heard(number: int, frame: Any) -> None:
-            self._signals += 1
-            self._stop.set()
-
-        before = {number: signal.signal(number, heard) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+    def _hear(self) -> None:
+        self._signals += 1
+        self._stop.set()

@@ -5,12 +5,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from penmark import cards
 from penmark.cards import Missed
@@ -20,6 +17,7 @@ from penmark.scan.canary import Canary
 from penmark.scan.lane import Lane, Tally
 from penmark.scan.plan import Part, Plan
 from penmark.scan.purse import Account, Purse
+from penmark.stop_signals import catch_stop_signals
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ class Scan:
             for name, lane in self._lanes.items()
         ]
         self._open = len(threads)
-        with self._signalled():
+        with catch_stop_signals(self._hear):
             for thread in threads:
                 thread.start()
             self._watch()
@@ -120,24 +118,10 @@ class Scan:
                 for lane in self._lanes.values():
                     lane.close("interrupted; the call in flight was left")
 
-    @contextlib.contextmanager
-    def _signalled(self) -> Iterator[None]:
-        """Let SIGINT and SIGTERM stop the scan while in the block, where this is the main thread."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-
-        def heard(number: int, frame: Any) -> None:
-            self._signals += 1
-            self._stop.set()
-            self._wake.set()
-
-        before = {number: signal.signal(number, heard) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+    def _hear(self) -> None:
+        self._signals += 1
+        self._stop.set()
+        self._wake.set()
 
     def _ended(self, part: Part) -> Ended:
         name, ground, plan = part.detector.name, self.plan.ground, self.plan

@@ -88,14 +88,20 @@ class Edition:
     def seal_names(self) -> list[str]:
         """The seals that exist, in their order: promise, corpus, heads-0001 …, evidence."""
         rank = {"promise": 0, "corpus": 1, "evidence": 3}
-        return sorted((p.stem for p in self.seals.glob("*.json")), key=lambda name: (rank.get(name, 2), name))
+        return sorted((p.stem for p in _files(self.seals, ".json")), key=lambda name: (rank.get(name, 2), name))
 
     def sealed_card(self, detector: str) -> Path:
         return self.detectors / f"{detector}.json"
 
     def journal_files(self) -> list[Path]:
         """Every journal, by name."""
-        return sorted(self.journals.glob("*.jsonl"), key=lambda p: p.name.encode())
+        return sorted(_files(self.journals, ".jsonl"), key=lambda p: p.name.encode())
+
+
+def _files(folder: Path, ending: str) -> list[Path]:
+    """What is in a folder and has that ending. Raises OSError for a folder that may not be read, where ``glob`` finds
+    nothing: nobody is told that nothing is sealed because he may not look."""
+    return [path for path in folder.iterdir() if path.name.endswith(ending)] if folder.is_dir() else []
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,38 @@
+"""What asks a long run to end: Ctrl-C, `kill`, a terminal that is closed.
+
+*Reads* and *writes* nothing. *Never* ends the process: what is in flight comes to its end first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+STOPPING = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)  # Windows has no SIGHUP
+
+
+@contextlib.contextmanager
+def catch_stop_signals(heard: Callable[[], None]) -> Iterator[None]:
+    """Call ``heard`` at each signal that asks to stop while in the block, where this is the main thread.
+
+    A SIGHUP that is ignored already (``nohup``) stays ignored.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def hear(number: int, frame: Any) -> None:
+        heard()
+
+    wanted = [each for each in STOPPING if signal.getsignal(each) is not signal.SIG_IGN or each == signal.SIGINT]
+    before = {number: signal.signal(number, hear) for number in wanted}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
