@@ -58,6 +58,11 @@ def _empty(value: object) -> bool:
     return value is None or value == () or value == {}
 
 
+def _unknown(value: object) -> bool:
+    """As ``_empty``, for what is not known where nothing is said."""
+    return value == "not known"
+
+
 def _unsaid(value: object) -> bool:
     """As ``_empty``, for fields in which an empty list says something."""
     return value is None
@@ -550,7 +555,8 @@ class Band(Record):
 class Limits(Record):
     """Which texts the vendor takes; outside them a pair is not scannable. All bounds inclusive.
 
-    ``beyond_minimum``, ``beyond_maximum``: what the vendor does with shorter and with longer texts.
+    ``scope``: the providers whose texts a provider's own detector is for; those of people are in it, those of other
+    providers are not. ``beyond_minimum``, ``beyond_maximum``: what the vendor does with shorter and with longer texts.
     """
 
     minimum_words: int | None = None
@@ -560,6 +566,7 @@ class Limits(Record):
     languages: tuple[str, ...] | None = None
     beyond_minimum: Beyond | None = Field(default=None, exclude_if=_empty)
     beyond_maximum: Beyond | None = Field(default=None, exclude_if=_empty)
+    scope: tuple[str, ...] = Field(default=(), exclude_if=_empty)
 
 
 class Terms(Record):
@@ -719,7 +726,8 @@ class Generated(Record):
     """Text that a model wrote. ``settings`` are those that were sent: a default is a setting not sent.
 
     ``not_honoured``: promised settings that the provider does not take. ``attempt``: the sending of this prompt that was
-    answered. ``rejected_before``: what was asked for at this place of the grid and is not in the arm.
+    answered. ``rejected_before``: what was asked for at this place of the grid and is not in the arm. ``marked``: whether
+    the provider says that it watermarks the texts of this model.
     """
 
     kind: Literal["generated"] = "generated"
@@ -745,6 +753,7 @@ class Generated(Record):
     tokens_written: int | None = Field(default=None, ge=0, exclude_if=_empty)
     not_honoured: tuple[str, ...] = Field(default=(), exclude_if=_empty)
     rejected_before: tuple[Rejected, ...] = Field(default=(), exclude_if=_empty)
+    marked: Literal["yes", "no", "not known"] = Field(default="not known", exclude_if=_unknown)
 
     @model_validator(mode="after")
     def _recorded(self) -> Generated:

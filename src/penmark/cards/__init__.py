@@ -194,4 +194,7 @@ def not_scannable(card: Card, document: Document) -> str | None:
             return f"{count} {what}, more than {most}"
     if limits.languages is not None and document.language is not None and document.language not in limits.languages:
         return f"language {document.language}, not {' or '.join(limits.languages)}"
+    provider = document.facet("provider")
+    if limits.scope and provider is not None and provider not in limits.scope:
+        return f"a text by {provider}, and the scope is {' and '.join(limits.scope)}"
     return None

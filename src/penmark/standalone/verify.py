@@ -144,10 +144,15 @@ GROUPS = {
     "archive, date stated only": "false positives",
     "archive, not shown to predate 2022": "false positives",
     "unedited AI": "detections",
+    "unedited AI, marked": "detections",
+    "unedited AI, not marked": "detections",
+    "unedited AI, marking not known": "detections",
     "rewritten AI": "detections",
     "lightly edited AI": "flagged",
     "other mixed text": "flagged",
 }
+AI = "unedited AI"
+MARKED = {"yes": "marked", "no": "not marked", "not known": "marking not known"}
 DOCUMENTS = (
     "id,arm,truth,address,canonical_sha256,words,characters,language,register,subgroup,author,topic,source,exposures,"
     "withheld,kind,grade,evidence_date,provider,model,style,provenance"
@@ -1203,6 +1208,8 @@ class Corpus:
                 arm, values = record["arm"], slices(record)
                 self.pool.see(record)
                 keys = [(arm, "", ""), *((arm, by, values[by]) for by in SLICES), ("", "group", group(study, record))]
+                if keys[-1][-1] == AI:
+                    keys.append(("", "group", f"{AI}, {MARKED[record['provenance'].get('marked', 'not known')]}"))
                 study.documents[record["id"]].buckets = study.bucket(keys)
                 self.counts[arm,] += 1
                 for number, quota in enumerate(study.arms[arm]["quotas"]):
@@ -2307,8 +2314,9 @@ def last_tables(study: Study, results: list[Result], timing: str) -> None:
     table2 = Table(study, "table2", TABLE2 + ",unanswered" * later)
     for result in results:
         table1.row(*result.table1(timing))
+        parted = all(("", "group", f"{AI}, {mark}") in study.buckets for mark in ("marked", "not marked"))
         for name, measure in GROUPS.items():
-            if ("", "group", name) in study.buckets:
+            if ("", "group", name) in study.buckets and (parted or not name.startswith(f"{AI}, ")):
                 row = result.cells(("", "group", name), "k", worst=False)
                 table2.row(result.detector, result.version, timing, name, measure, *row)
     agreement = Table(study, "agreement", AGREEMENT)

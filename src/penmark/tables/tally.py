@@ -64,7 +64,7 @@ class Tally:
 
 def tally(scored: Scored) -> Tally:
     """Count once, over the distinct values of all that documents are sliced by."""
-    traits = scored.documents.select("arm", *SLICES, group())
+    traits = scored.documents.select("arm", *SLICES, group(), *_marks(scored.documents))
     cells = traits.unique(maintain_order=True).with_row_index("cell")
     cell_of = traits.join(cells, on=traits.columns, how="left", nulls_equal=True, maintain_order="left").select("cell")
     held = list(cells.iter_rows(named=True))
@@ -72,7 +72,7 @@ def tally(scored: Scored) -> Tally:
     for version in scored.versions:
         counts = _count(cell_of.hstack(version.pairs.select("state", "call", "call_lenient", "uncertain")))
         slices.append(_sum((key, counts[row["cell"]]) for row in held for key in _keys(row)))
-        groups.append(_sum((row["group"], counts[row["cell"]]) for row in held if row["group"] is not None))
+        groups.append(_sum((name, counts[row["cell"]]) for row in held for name in _groups(row)))
     return Tally(slices, groups)
 
 
@@ -97,6 +97,26 @@ def _keys(row: dict[str, str | None]) -> Iterator[Key]:
             yield arm, by, value
 
 
+def _groups(row: dict[str, str | None]) -> Iterator[str]:
+    """The groups of table 2 that a cell counts in: its own, and of AI texts that by watermark, where both exist."""
+    if (name := row["group"]) is not None:
+        yield name
+        if name == "unedited AI" and (mark := row.get("marked")) is not None:
+            yield f"{name}, {mark}"
+
+
+def _marks(documents: pl.DataFrame) -> Iterator[pl.Expr]:
+    """``marked``: what is said of a text's watermark, where of some unedited AI texts one says yes and another no."""
+    said = documents.select(group(), "provenance").filter(
+        (pl.col("group") == "unedited AI") & pl.col("provenance").str.contains('"marked":', literal=True)
+    )
+    own = pl.col("provenance").str.json_path_match("$.marked")
+    if {"yes", "no"} <= set(said.select(own).to_series().to_list()):
+        here = pl.col("provenance").str.contains('"marked":', literal=True)
+        found = pl.when(here).then(own).otherwise(None).fill_null("not known")
+        yield found.replace_strict(MARKED, default=None).alias("marked")
+
+
 def _sum(parts: Iterable[tuple[K, Counts]]) -> dict[K, Counts]:
     sums: defaultdict[K, list[int]] = defaultdict(lambda: [0] * len(Counts._fields))
     for key, counts in parts:
@@ -119,11 +139,16 @@ GROUPS = {
     "archive, date stated only": "false positives",
     "archive, not shown to predate 2022": "false positives",
     "unedited AI": "detections",
+    "unedited AI, marked": "detections",
+    "unedited AI, not marked": "detections",
+    "unedited AI, marking not known": "detections",
     "rewritten AI": "detections",
     "lightly edited AI": "flagged",
     "other mixed text": "flagged",
 }
 """The groups of table 2 in their order, and what a flag means there."""
+MARKED = {"yes": "marked", "no": "not marked", "not known": "marking not known"}
+"""How a group is called by what its provider says of a watermark."""
 
 
 def group() -> pl.Expr:

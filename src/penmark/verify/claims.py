@@ -88,4 +88,4 @@ def _cards(edition: study.Edition, promised: Protocol) -> Iterator[tuple[str, Ca
 
 def _limited(card: Card) -> bool:
     """Whether its limits leave any document out."""
-    return any(value is not None for name, value in card.limits if not name.startswith("beyond"))
+    return any(value is not None and value != () for name, value in card.limits if not name.startswith("beyond"))
