@@ -28,6 +28,7 @@ from penmark.study import Edition, Study
 _JOURNAL = re.compile(r"(?P<detector>.+?)(?:\.\d+of\d+)?\.jsonl")
 # In canonical JSON these bytes stand nowhere but in the line's own field: inside a string the quotes have a backslash.
 _KIND = re.compile(rb'"kind":"(reading|skipped|sent|retry)"')
+_VERSION = re.compile(rb'"version":"((?:[^"\\]|\\.)*)"')
 _STATE = re.compile(rb'"state":"(answered|declined|failed)"')
 
 
@@ -61,6 +62,7 @@ class JournalStanding(NamedTuple):
     in_doubt: int
     left: int
     misses: tuple[Missed, ...] = ()
+    changed: tuple[str, str] | None = None  # version before, version seen
 
 
 class Guessed(NamedTuple):
@@ -88,6 +90,7 @@ class Standing:
     undecided: list[Fault] = field(default_factory=list)
     amendments: int = 0
     faults: list[Fault] = field(default_factory=list)
+    stops_on_change: bool = False  # a detector that changed its version is asked no more, by the promise
     next: str = "penmark commit"
 
 
@@ -105,6 +108,7 @@ def standing(place: Study, edition: Edition) -> Standing:
         found.arms = [_arm(place, edition, arm, frozen, found) for arm in promised.arms]
         if frozen is not None:
             total = sum(frozen.values())
+            found.stops_on_change = promised.on_version_change == "stop"
             found.journals = [
                 _journal(edition, each, total, known.get(each.name), found) for each in promised.detectors
             ]
@@ -252,14 +256,14 @@ def _value(row: dict[str, Any], key: str) -> Any:
 
 def _journal(edition: Edition, detector: Detector, total: int, card: Card | None, found: Standing) -> JournalStanding:
     counts: Counter[str] = Counter()
-    misses = None
+    misses, versions = None, dict[str, None]()
     with contextlib.suppress(PenmarkError):  # a rule that does not fit its card is told already
         misses = None if card is None else Misses(card, cards.rule_in_force(detector, card))
     for path in edition.journal_files():
         match = _JOURNAL.fullmatch(path.name)
         if match is not None and match["detector"] == detector.name:
             try:
-                counts += _counted(path, misses)
+                counts += _counted(path, misses, versions)
             except OSError as error:
                 found.faults += study.disk(error, path).faults
             except PenmarkError as error:
@@ -269,7 +273,9 @@ def _journal(edition: Edition, detector: Detector, total: int, card: Card | None
     left = max(0, total - final - counts["skipped"] - in_doubt)
     answered, declined, failed, skipped = (counts[name] for name in ("answered", "declined", "failed", "skipped"))
     missed = () if misses is None else tuple(misses.found())
-    return JournalStanding(detector.name, answered, declined, failed, skipped, in_doubt, left, missed)
+    known = next(iter(versions), None) if detector.version is None else detector.version
+    other = next(((known, each) for each in versions if known is not None and each != known), None)
+    return JournalStanding(detector.name, answered, declined, failed, skipped, in_doubt, left, missed, other)
 
 
 def _lost(edition: Edition) -> list[Fault]:
@@ -280,8 +286,9 @@ def _lost(edition: Edition) -> list[Fault]:
         return []
 
 
-def _counted(path: Path, misses: Misses | None) -> Counter[str]:
-    """Lines by kind, readings by state; a last line that is cut short is not counted. ``misses`` is given the answers."""
+def _counted(path: Path, misses: Misses | None, versions: dict[str, None]) -> Counter[str]:
+    """Lines by kind, readings by state; a last line that is cut short is not counted. ``misses`` is given the answers, and
+    ``versions`` those that they name."""
     counts: Counter[str] = Counter()
     with path.open("rb") as file:
         for line in iter(lambda: file.readline(study.MAX_LINE + 1), b""):
@@ -295,6 +302,8 @@ def _counted(path: Path, misses: Misses | None) -> Counter[str]:
             elif (state := _STATE.search(line)) is not None:
                 counts[state[1].decode()] += 1
                 counts["scanned"] += b'"origin":"scan"' in line
+                if state[1] == b"answered" and (told := _VERSION.search(line)) is not None:
+                    versions.setdefault(told[1].decode("utf-8", "replace"))
                 if state[1] == b"answered" and misses is not None:
                     _answer(line, misses)
     return counts
@@ -325,7 +334,8 @@ def _next(place: Study, edition: Edition, known: dict[str, Card], found: Standin
             return f"{what} in {edition.screening}, then penmark screen"
         return "penmark screen" if errors is None else "penmark freeze"
     if "evidence" not in sealed:
-        left = [journal.detector for journal in found.journals if journal.left]
+        stops = found.stops_on_change
+        left = [each.detector for each in found.journals if each.left and not (stops and each.changed)]
         copied = [name for name in left if name in known and known[name].ask.by == "people"]
         if left:
             sheets = f"penmark record FILE --detector {left[0]} (work sheets for people: --sheets private/{left[0]})"

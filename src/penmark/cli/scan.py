@@ -156,7 +156,11 @@ def _scan(
         raise trouble
     failed = any(each.tally.failed or isinstance(each.tally.error, ServiceError) for each in ended)
     left = any(each.counts["to_ask"] or each.tally.error is not None for each in ended)
-    if left:
+    for each in ended:
+        if each.stopped is not None and each.counts["to_ask"]:
+            fact = f"{each.detector}: {each.stopped}; what is left stays not run"
+            print(f"{fact}. See `penmark status` for what is next.", file=sys.stderr)
+    if any(e.stopped is None and (e.counts["to_ask"] or e.tally.error is not None) for e in ended):
         print("Run the same command again to go on.", file=sys.stderr)
     return 3 if failed else 1 if left else 0
 

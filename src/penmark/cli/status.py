@@ -50,7 +50,7 @@ def _told(found: Standing) -> Iterator[str]:
     yield f"{found.study}, edition {found.edition}{follows}"
     yield from _arms(found)
     yield from _seals(found)
-    yield from _journals(found.journals)
+    yield from _journals(found.journals, found.stops_on_change)
     yield f"departures from the template: {_count(found.departures)}"
     for number, each in enumerate(found.departures or [], 1):
         sides = f"{each.template}; here {each.study}. " if each.template else ""
@@ -92,7 +92,7 @@ def _seals(found: Standing) -> Iterator[str]:
             yield f"  {name:<10} not yet"
 
 
-def _journals(journals: list[JournalStanding]) -> Iterator[str]:
+def _journals(journals: list[JournalStanding], stops: bool) -> Iterator[str]:
     if journals:
         yield "answers"
     for each in journals:
@@ -104,5 +104,9 @@ def _journals(journals: list[JournalStanding]) -> Iterator[str]:
         }
         told = "".join(f", {count} {what}" for what, count in others.items() if count)
         yield f"  {each.detector:<16} {each.answered} answered{told}, {each.left} left"
+        if each.changed is not None:
+            before, seen = each.changed
+            rest = "; what is left stays not run, as promised" if stops and each.left else ""
+            yield f"    its version changed from {before} to {seen}{rest}"
         for miss in each.misses:
             yield f"    {miss.message}"

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from penmark import cards, frozen, quoting, reading, study
 from penmark.cards import Missed
-from penmark.errors import UsageError
+from penmark.errors import UsageError, counted
 from penmark.frozen import Documents, Ground, Texts
 from penmark.record import admitting, keeping, pictures, twice
 from penmark.record import mapping as mappings
@@ -29,6 +29,9 @@ from penmark.record.pictures import Picture
 from penmark.record.rows import Row
 from penmark.records import Head
 from penmark.study import Edition, Study
+
+_VERSIONS = 5
+"""So many versions are named."""
 
 
 class Recorded(NamedTuple):
@@ -125,8 +128,8 @@ def record(place: Study, edition: Edition, path: Path, wanted: Import) -> Record
         misses=admitting.misses(ground, wanted.detector, lines),
         one_sided=_one_sided(ground, documents, wanted.detector, lines),
     )
-    outside = _outside(ground, lines)
-    return done if outside is None else done._replace(otherwise=(outside,))
+    told = (_outside(ground, lines), _versions(ground, wanted.detector, lines))
+    return done._replace(otherwise=tuple(what for what in told if what is not None))
 
 
 def _admitted(ground: Ground, wanted: Import, made: Sequence[Made]) -> None:
@@ -214,6 +217,22 @@ def _outside(ground: Ground, lines: Sequence[dict[str, Any]]) -> str | None:
     late = sum(not window.opens <= day <= window.closes for day in days)
     what = "screens were read" if all(line["origin"] == "typed" for line in lines) else "answers were given"
     return f"{late} {what} outside the promised window, {window.opens} to {window.closes}" if late else None
+
+
+def _versions(ground: Ground, detector: str, lines: Sequence[dict[str, Any]]) -> str | None:
+    """That answers name another version than the promise, or than the other answers, in whichever table they came."""
+    told = [line for line in lines if line["state"] == "answered" and line["version"] is not None]
+    asked = ground.protocol.detector(detector).version
+    expected = asked if asked is not None else keeping.version(ground, detector)
+    other = [line for line in told if line["version"] != expected]
+    if expected is None or not other:
+        return None
+    names = sorted({reading.reason(line["version"]) for line in other})
+    shown = ", ".join(names[:_VERSIONS]) + (f" and {len(names) - _VERSIONS} more" if len(names) > _VERSIONS else "")
+    return (
+        f"{counted(len(other), 'answer')} of another version than {expected}: {shown} (the first about "
+        f"{other[0]['document']}); the promise says: {ground.protocol.on_version_change}"
+    )
 
 
 def _told(

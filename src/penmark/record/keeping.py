@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import polars as pl
+
 from penmark import evidence, journal, reading
 from penmark.errors import UsageError, did_you_mean
 from penmark.evidence import Kept
@@ -34,6 +36,15 @@ def taken(ground: Ground, detector: str) -> dict[str, str]:
         found |= dict.fromkeys(one.skipped["document"], "was skipped as not scannable")
         found |= dict.fromkeys(one.readings["document"], f"has its final reading already, in {one.path.name}")
     return found
+
+
+def version(ground: Ground, detector: str) -> str | None:
+    """The version that the first answer on record names; None where none does."""
+    for one in _journals(ground, detector):
+        told = one.readings.filter((pl.col("state") == "answered") & pl.col("version").is_not_null())
+        if told.height > 0:
+            return str(told["version"][0])
+    return None
 
 
 def write(

@@ -35,6 +35,7 @@ class Ended:
     changes: list[str]
     account: Account | None = None
     misses: tuple[Missed, ...] = ()
+    stopped: str | None = None  # why what is left stays not run, by the promise
 
 
 class Scan:
@@ -139,4 +140,13 @@ class Scan:
             part.jobs = notes.noted(notes.jobs(plan.place, ground.edition.tag, name, plan.shard))
             changes += canary.drift(ground.edition, name)
         account = self.purse.accounts.get(name)
-        return Ended(name, tally, plan.counts(part), plan.in_doubt(part), changes, account, tuple(misses.found()))
+        return Ended(
+            name,
+            tally,
+            plan.counts(part),
+            plan.in_doubt(part),
+            changes,
+            account,
+            tuple(misses.found()),
+            plan.stopped(part),
+        )
