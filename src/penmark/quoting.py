@@ -5,15 +5,20 @@ says so in its ``reason`` (docs/format.md, 7), so that nobody takes a score of h
 *Reads* a raw answer and a text. *Writes* nothing. *Never* decides whether an answer counts: that is the card's pointer
 ``answer.text`` (another text was scanned) and the rule.
 White space is left out of the comparison, since vendors fold it, trim it, and lose it at cuts.
+An echo at the pointer ``answer.text`` is the same text where nothing but the form of its writing differs (``same``).
 """
 
 from __future__ import annotations
 
+import html
 import json
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
+
+from penmark import canon
 
 BEGINNING = 200
 """So many characters (white space left out) make a beginning of the text a quotation."""
@@ -133,6 +138,48 @@ def _joined(value: Any) -> Iterator[str]:
                 else:
                     yield " ".join(parts)
             left += [item for item in reversed(part) if isinstance(item, (dict, list))]
+
+
+_CURLED = str.maketrans(dict.fromkeys("\u2018\u2019\u201a\u201b", "'") | dict.fromkeys("\u201c\u201d\u201e\u201f", '"'))
+_BREAK = re.compile(r"<br[\t\n\f\r ]*/?>", re.IGNORECASE)
+_ESCAPE = re.compile(r"""\\(?:u([0-9a-fA-F]{4})|([nrtbf"'\\/]))""")
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
+
+
+def same(echo: str, text: str) -> bool:
+    """Whether an echo is the text that was sent, but for white space, composed characters, curled quotes, and escapes of
+    HTML or of JSON that it was given on its way back."""
+    return echo == text or _plain(text) in _forms(echo)
+
+
+def echoed(echo: str | None, text: str) -> str | None:
+    """The remark on an echo that is the ``same``; None where it is the text to the character, or there is none."""
+    if echo is None or echo == text:
+        return None
+    if _bare(echo) == _bare(text):
+        return "the answer echoes the text with other white space"
+    if _plain(echo) == _plain(text):
+        return "the answer echoes the text with other quotes or otherwise composed characters"
+    return "the answer echoes the text escaped"
+
+
+def _forms(echo: str) -> set[str]:
+    """What an echo may stand for: itself, and what comes of undoing escapes of HTML, of JSON, and of both."""
+    unescaped = html.unescape(_BREAK.sub(" ", echo))
+    return {_plain(form) for form in (echo, unescaped, _unslashed(echo), _unslashed(unescaped))}
+
+
+def _unslashed(echo: str) -> str:
+    def turned(found: re.Match[str]) -> str:
+        return chr(int(found[1], 16)) if found[1] else _ESCAPED.get(found[2], found[2])
+
+    return _ESCAPE.sub(turned, echo).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _plain(text: str) -> str:
+    """A text without white space and its mark at the beginning, its characters composed (NFC), its quotes straight."""
+    composed = text if canon.piled(text) else unicodedata.normalize("NFC", text)
+    return _bare(composed.translate(_CURLED).removeprefix("\ufeff"))
 
 
 def told(remarks: Iterable[str], answers: int) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
-from penmark import cards, quoting
+from penmark import cards, quoting, versions
 from penmark.cards import Extracted
 from penmark.errors import PenmarkError
 from penmark.records import Card
@@ -34,8 +34,14 @@ class Judged(NamedTuple):
     found: Extracted
 
 
-def judge(card: Card, body: bytes, text: str, declined: str | None = None) -> Judged:
-    """What a raw answer about ``text`` comes to.
+def is_other(echo: str | None, text: str, number: int = versions.WRITES) -> bool:
+    """Whether an answer says that it is about another text. ``number``: of the edition's format; in the first, an echo was
+    the text to the character or another."""
+    return echo is not None and (echo != text if number == 1 else not quoting.same(echo, text))
+
+
+def judge(card: Card, body: bytes, text: str, declined: str | None = None, *, number: int = versions.WRITES) -> Judged:
+    """What a raw answer about ``text`` comes to. ``number``: as of ``is_other``.
 
     ``declined``: the reason, where the plugin calls it no answer. That counts only where the answer shows nothing: a
     shown verdict is final, and what a reading says follows from its evidence alone.
@@ -44,14 +50,14 @@ def judge(card: Card, body: bytes, text: str, declined: str | None = None) -> Ju
         found = cards.extract(card, body)
     except PenmarkError as error:
         return Judged("declined", declined or reason(error.faults[0].fact), NOTHING)
-    if found.text is not None and found.text != text:
+    if is_other(found.text, text, number):
         return Judged("declined", OTHER_TEXT, found)
     if found.displayed is None:
         return Judged("declined", declined or NO_ANSWER, found)
     return Judged("answered", None, found)
 
 
-def judge_typed(card: Card, body: bytes, text: str | None) -> Judged:
+def judge_typed(card: Card, body: bytes, text: str | None, *, number: int = versions.WRITES) -> Judged:
     """What a row that people typed from a screen about ``text`` comes to, for a card that reads a display. ``text``: None
     where it is not here to compare with."""
     try:
@@ -60,7 +66,7 @@ def judge_typed(card: Card, body: bytes, text: str | None) -> Judged:
         return Judged("declined", reason(error.faults[0].fact), NOTHING)
     if found.displayed is None:
         return Judged("declined", NO_ANSWER, found)
-    other = None not in (found.text, text) and found.text != text
+    other = text is not None and is_other(found.text, text, number)
     return Judged("declined", OTHER_TEXT, found) if other else Judged("answered", None, found)
 
 
@@ -76,8 +82,9 @@ def remarked(judged: Judged, card: Card, body: bytes, text: str) -> Judged:
     """
     if judged.state != "answered":
         return judged
-    said = quoting.remark(body, text, card.answer.text)
-    return judged._replace(reason=None if said is None else reason(said))
+    said = [quoting.echoed(judged.found.text, text), quoting.remark(body, text, card.answer.text)]
+    words = "; ".join(each for each in said if each is not None)
+    return judged._replace(reason=reason(words) if words else None)
 
 
 def reason(words: str) -> str:

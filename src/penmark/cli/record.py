@@ -4,8 +4,9 @@ FILE is CSV (with commas or semicolons), JSON (a list of objects) or JSON Lines.
 verdict stand in a row, and the row is kept as evidence, with every digit as it is. A table of typed readings has the
 columns document (or number, from a work sheet), displayed, date, version and operator, and text where somebody kept what
 was scanned: that is held against the document. --map says where a field stands that is not in the column of its name. Rows
-that name no document go by position in the order that --order names, and in no other. All rows of a file are imported, or none. An answer that is older than the promise, or has no date, makes the edition
-retrospective; that, a typed display that comes to no call, and answers for a detector that is asked by a program are
+that name no document go by position in the order that --order names, and in no other. All rows of a file are imported, or
+none. An answer that is older than the promise, or has no date, makes the edition retrospective; that, a typed display that
+comes to no call, numbers that say the contrary of their verdicts, and answers for a detector that is asked by a program are
 refused unless an option says that they are meant.
 
 For people who read a screen, --sheets DIR writes work sheets: blind numbers in the sealed order, the texts as .txt and

@@ -51,6 +51,7 @@ class Maker:
         self._documents, self._texts, self._detector, self._mapping = documents, texts, detector, mapping
         self._arm, self._by, self._numbers = arm, by, numbers
         self._card = ground.cards[detector].card
+        self._number = ground.protocol.format
         self._version_asked = ground.protocol.detector(detector).version
         self._taken = keeping.taken(ground, detector)
         if mapping.displayed is None:
@@ -143,7 +144,7 @@ class Maker:
         if typed:
             judged, body = self._typed(row, text, {"/document": name, "/date": given, "/operator": read_by})
         else:
-            judged, body = reading.judge(self._card, row.body, text), row.body
+            judged, body = reading.judge(self._card, row.body, text, number=self._number), row.body
         kept = None
         if body is not None:
             if not self._documents.attested[position]:
@@ -174,13 +175,13 @@ class Maker:
         screens = cards.by_display(self._card)
         scanned = [self._field(row, at) for at in (self._mapping.text, None if screens else self._card.answer.text)]
         self._alike(row, scanned[0], text)
-        other = any(each not in (None, text) for each in scanned)
+        other = any(reading.is_other(each, text, self._number) for each in scanned)
         judged = Judged("declined", OTHER_TEXT, found) if other else Judged("answered", None, found)
         if self._numbers is not None:
             return judged, row.body
         if screens and scanned[0] is not None:
             return judged, twice.alone(row, self._mapping, str(says["/document"]), str(says["/operator"]))
-        whole = reading.judge(self._card, row.body, text)._replace(found=found) == judged
+        whole = reading.judge(self._card, row.body, text, number=self._number)._replace(found=found) == judged
         whole = whole and cards.extract(self._card, row.body)._replace(text=None) == found
         # What has the names of a table of typed readings says what the reading says.
         whole = whole and all((cell := self._field(row, at)) is None or cell == said for at, said in says.items())

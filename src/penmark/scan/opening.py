@@ -111,7 +111,10 @@ class _Opening:
     def scan(self) -> Scan:
         """The scan, with a lane for each detector that may be asked, or about which something is to be written down."""
         parts, kept = self.plan.parts, {name: self._kept(name) for name in self.plan.parts}
-        answered = {n: recover.readings(part, self.plan.documents, self.texts, kept[n]) for n, part in parts.items()}
+        answered = {
+            n: recover.readings(part, self.plan.documents, self.texts, kept[n], self.plan.ground.protocol.format)
+            for n, part in parts.items()
+        }
         if self.closed and not any(answered.values()):
             raise _outside(self.plan.ground)
         for name, readings in answered.items():
@@ -232,6 +235,7 @@ class _Opening:
             first_version=part.standing.last_version,
             stopped=self._stopped(part),
             priced=part.tariff is not None,
+            number=protocol.format,
             rule=cards.rule_in_force(part.detector, part.sealed.card),
             accepts=part.detector.name in self.terms.accepted,
         )

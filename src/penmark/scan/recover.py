@@ -17,8 +17,11 @@ from penmark.reading import Asked
 from penmark.scan.plan import Part
 
 
-def readings(part: Part, documents: Documents, texts: Texts, kept: evidence.Writer) -> list[tuple[int, dict[str, Any]]]:
+def readings(
+    part: Part, documents: Documents, texts: Texts, kept: evidence.Writer, number: int
+) -> list[tuple[int, dict[str, Any]]]:
     """Position and journal line of each answer that is on disk without its reading, in the order of the evidence.
+    ``number``: of the edition's format.
 
     The answer came between its ``sent`` line and the last change of the evidence file; that moment is its ``got_at``.
     Raises PenmarkError where evidence and journal do not belong together.
@@ -39,7 +42,7 @@ def readings(part: Part, documents: Documents, texts: Texts, kept: evidence.Writ
             )
         kept.drop(unread)  # an import that was cut off; its file can be imported again
     written = datetime.fromtimestamp(kept.last_written(), UTC)
-    return [_line(part, documents, texts, item, written) for item in asked]
+    return [_line(part, documents, texts, item, written, number) for item in asked]
 
 
 def _asked(part: Part, documents: Documents, item: Kept) -> bool:
@@ -48,7 +51,9 @@ def _asked(part: Part, documents: Documents, item: Kept) -> bool:
     return before is not None and before.attempt == item.attempt and not before.failed
 
 
-def _line(part: Part, documents: Documents, texts: Texts, item: Kept, written: datetime) -> tuple[int, dict[str, Any]]:
+def _line(
+    part: Part, documents: Documents, texts: Texts, item: Kept, written: datetime, number: int
+) -> tuple[int, dict[str, Any]]:
     position = documents.position(item.document)
     assert position is not None
     sent_at = part.standing.open[position].sent_at
@@ -59,7 +64,7 @@ def _line(part: Part, documents: Documents, texts: Texts, item: Kept, written: d
             remedy="Restore the evidence files.",
         )
     card, text = part.sealed.card, texts.text(position)
-    judged = reading.judge(card, item.body, text)
+    judged = reading.judge(card, item.body, text, number=number)
     if not documents.attested[position]:
         judged = reading.remarked(judged, card, item.body, text)
     asked = Asked(item.document, documents.address(position), item.attempt, "scan", sent_at, part.detector.version)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
-from penmark import canon, reading
+from penmark import canon, reading, versions
 from penmark.errors import ServiceError
 from penmark.evidence import Kept
 from penmark.journal import STOPPED
@@ -47,6 +47,7 @@ class Promised:
     stopped: str | None = None  # why nothing may be asked any more
     priced: bool = False
     rule: Rule | None = None  # by which answers become calls; None where nobody calls them
+    number: int = versions.WRITES  # of the edition's format
     accepts: bool = False  # what comes to nothing is final, whatever comes
 
 
@@ -78,7 +79,7 @@ def settled(
         assert isinstance(said, Declined)
         judged = Judged("declined", reading.reason(said.reason), NOTHING._replace(version=version))
     else:
-        judged = judge(promised.card, said, said.body, text)
+        judged = judge(promised.card, said, said.body, text, promised.number)
         digest = material.digest(item.position, said.body)
         if digest == canon.sha256(said.body):  # not keyed: the text is not an attested one
             judged = reading.remarked(judged, promised.card, said.body, text)
@@ -88,9 +89,10 @@ def settled(
     return Settled(kept, line, judged, charged="yes" if judged.state == "answered" else "maybe")
 
 
-def judge(card: Card, said: Answer | Declined, body: bytes, text: str) -> Judged:
-    """What a raw answer comes to."""
-    return reading.judge(card, body, text, reading.reason(said.reason) if isinstance(said, Declined) else None)
+def judge(card: Card, said: Answer | Declined, body: bytes, text: str, number: int = versions.WRITES) -> Judged:
+    """What a raw answer comes to, in an edition of the format ``number``."""
+    declined = reading.reason(said.reason) if isinstance(said, Declined) else None
+    return reading.judge(card, body, text, declined, number=number)
 
 
 def not_sent(question: Question, at: str) -> dict[str, Any]:

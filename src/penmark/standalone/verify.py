@@ -22,6 +22,7 @@ import decimal
 import functools
 import hashlib
 import hmac
+import html
 import itertools
 import json
 import operator
@@ -64,6 +65,9 @@ WHITE = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) +
 DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # marks around numbers on screens
 SIGNS = str.maketrans("\u2212\u066a\ufe6a\uff05\uff0e\uff0c\u066b", "-%%%.,\0")
 REST = decimal.Context(prec=4000, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+CURLED = str.maketrans(dict.fromkeys("\u2018\u2019\u201a\u201b", "'") | dict.fromkeys("\u201c\u201d\u201e\u201f", '"'))
+BREAK, ESCAPE = re.compile(r"(?i)<br[\t\n\f\r ]*/?>"), re.compile(r"""\\(?:u([0-9a-fA-F]{4})|([nrtbf"'\\/]))""")
+ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 RUN, DASH = re.compile(f"[^{WHITE}]+"), re.compile("[\u2013\u2014]")
 # Scripts in which no space stands between words, by their first and last characters: Thai and Lao, Burmese, Khmer, Chinese
 # and Japanese.
@@ -705,6 +709,20 @@ def short(number: str) -> bool:
     return match is not None and all(len(part or "") <= room for part, room in zip(match.groups(), most, strict=True))
 
 
+def plain_form(text: str) -> str:
+    """A text without white space and its mark at the beginning, composed (NFC), with straight quotes."""
+    composed = text if piled(text) else unicodedata.normalize("NFC", text)
+    return "".join(composed.translate(CURLED).removeprefix("\ufeff").split())
+
+
+def forms(echo: str) -> Iterator[str]:
+    """What an echo may stand for: itself, or what comes of undoing escapes of HTML, of JSON, or of both."""
+    for form in (echo, html.unescape(BREAK.sub(" ", echo))):
+        yield form
+        turned = ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else ESCAPED.get(m[2], m[2]), form)
+        yield turned.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def numbered(number: str) -> int | None:
     """The place in the scan order, from 1, that a number of a work sheet stands for."""
     match = re.fullmatch(r"0*([1-9][0-9]{0,8})", number.strip())
@@ -861,6 +879,7 @@ class Doc:
             "position",
             "salt",
             "sent",
+            "plain",
             "stated",
             "unit",
             "withheld",
@@ -874,7 +893,7 @@ class Doc:
         self.unit = record.get(unit)  # the author, source or topic, where the arm says so
         self.attested = record["provenance"].get("kind") == "attested"
         self.buckets: tuple[int, ...] = ()
-        self.sent = ""  # SHA-256 of the text, once it was read
+        self.sent = self.plain = ""  # SHA-256 of the text and of its plain form, once it was read
 
     def addressed(self, data: bytes) -> str:
         return sha256(data) if self.salt is None else hmac.digest(self.salt, data, "sha256").hex()
@@ -1337,7 +1356,8 @@ class Corpus:
             self.report.expect(4, f"{place} (draft of {doc.id})", sha256(raw), address)
             self.report.expect(4, f"{doc.place} draft_words", draft_words, count_words(text, self.study.spaced))
             return
-        doc.sent = sha256(raw) if doc.addressed(raw) == doc.address else ""
+        if doc.addressed(raw) == doc.address:
+            doc.sent, doc.plain = sha256(raw), sha256(plain_form(text).encode())
         self.report.expect(4, f"{place} (text of {doc.id})", doc.addressed(raw), doc.address)
         count = count_words(text, self.study.spaced)
         made = {"canonical_sha256": sha256(clean.encode()), "words": count, "characters": len(text)}
@@ -1983,7 +2003,10 @@ class Scan:
             return
         other = (state, entry["reason"]) == ("declined", "other text scanned")
         echo = found["text"]
-        if doc.sent and other != (echo is not None and sha256(echo.encode()) != doc.sent):
+        same = echo is None or sha256(echo.encode()) == doc.sent
+        if not same and self.study.format > 1:
+            same = any(sha256(plain_form(form).encode()) == doc.plain for form in forms(echo or ""))
+        if doc.sent and other == same:
             got = "the text that was sent" if other else "another text"
             self.report.fault(5, place, f"{state}, the answer echoes {got}", "declined where the echo differs")
         if state != "answered" and not other and found["displayed"] is not None:

@@ -56,8 +56,10 @@ def answers(
     known: Corpus,
     published: Texts,
     found: Found,
+    number: int,
 ) -> None:
-    """Walk the readings of the detector ``name`` and its raw answers in step: evidence stands in their order."""
+    """Walk the readings of the detector ``name`` and its raw answers in step: evidence stands in their order. ``number``: of
+    the format."""
     kept, alike, hands = _Kept(edition, name, found), shapes.Shapes(card), typed.Typed(known, found)
     for one in own:
         place, ours = f"journal/{one.path.name}", _ours(one)
@@ -75,7 +77,7 @@ def answers(
                 found.failed(f"{file} for {where}", digest, row.evidence_sha256 or "", _CHANGED)
                 continue
             text = published.text(row.position) if _echoes(row, card, body) else None
-            judged = _judged(row, card, body, text)
+            judged = _judged(row, card, body, text, number)
             _answer(where, row, judged, text, found)
             if row.origin == "typed" and judged.found.displayed is not None:
                 hands.hold(where, typed.Said(row.document, row.read_by, row.got_at), card, body)
@@ -83,7 +85,7 @@ def answers(
                 found.equal(f"{where} (reason)", row.reason, None, _NO_REMARK)
             elif ours and (text is not None or row.reason is not None):
                 said = published.text(row.position) if text is None else text
-                _remark(where, row, card, body, said, found)
+                _remark(where, row, card, body, said, found, number)
         if kept.lost:
             return
         if not ours:
@@ -140,14 +142,14 @@ def _in_step(place: str, rows: pl.DataFrame, kept: _Kept, found: Found) -> Itera
         rows = rows.slice(there.height)
 
 
-def _judged(row: _Row, card: Card, body: bytes, text: str | None) -> reading.Judged:
+def _judged(row: _Row, card: Card, body: bytes, text: str | None, number: int) -> reading.Judged:
     """What the raw answer comes to, as the sealed card reads it. Where the text is not here to compare with, an answer is
     about the text that it says."""
     if _screen(row, card):
-        return reading.judge_typed(card, body, text)
+        return reading.judge_typed(card, body, text, number=number)
     if text is None:
         text = "" if card.answer.text is None else _echoed(card, body)
-    return reading.judge(card, body, text)
+    return reading.judge(card, body, text, number=number)
 
 
 def _screen(row: _Row, card: Card) -> bool:
@@ -194,11 +196,11 @@ def _rules(start: Mapping[str, Any]) -> int | None:
     return versions.rules_of(str(start["software"]), start.get("rules"))
 
 
-def _remark(where: str, row: _Row, card: Card, body: bytes, text: str | None, found: Found) -> None:
+def _remark(where: str, row: _Row, card: Card, body: bytes, text: str | None, found: Found, number: int) -> None:
     """An answered reading has the remark that its raw answer calls for. ``text``: None where it is not here."""
     if text is None or row.state != "answered":
         return
-    judged = reading.judge_typed(card, body, text) if _screen(row, card) else reading.judge(card, body, text)
+    judged = _judged(row, card, body, text, number)
     if judged.state == "answered":
         said = reading.remarked(judged, card, body, text).reason
         found.equal(f"{where} (reason)", row.reason, said, "The remark is not what the answer shows.")

@@ -87,7 +87,7 @@ def journals(
         own = [one for one in read if one.detector == name]
         turns.turns(own, promised, promised.detector(name), found)
         _elsewhere(name, card, own, found)
-        answers.answers(edition, name, card.card, own, known, texts, found)
+        answers.answers(edition, name, card.card, own, known, texts, found, promised.format)
     answers.strays(edition, set(held), found)
     if found.clean:
         found.ok("journal", f"{sum(j.lines for j in read)} lines in {len(read)} journals, chained and sealed")
