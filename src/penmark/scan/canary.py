@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 
@@ -56,7 +58,7 @@ class Canary:
             priced=self._part.tariff is not None,
         )
         try:
-            with journal.Writer(path, FIRST_PREV) as writer:
+            with _alone(path), journal.Writer(path, FIRST_PREV) as writer:
                 text = Practice(runs(path) + 1, TEXT)
                 digest = self._ground.card_sha256[name]
                 at = self._clock.now()
@@ -90,6 +92,15 @@ class Canary:
 def file(edition: Edition, detector: str) -> Path:
     """Where its readings are."""
     return edition.pilot / "canary" / f"{detector}.jsonl"
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Hold what all shards write to: each asks when the one before has its answer."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_suffix(".lock").open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def price(part: Part) -> Decimal:

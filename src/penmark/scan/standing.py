@@ -119,9 +119,9 @@ def _take(found: Standing, one: Journal, names: pl.DataFrame) -> None:
     for position in skipped["position"]:
         found.done[position] = 1
     found.counts["skipped"] += skipped.height
-    doubtful = _open(found, one, readings, names)
+    _open(found, one, readings, names)
     _charged(found, _placed(one, one.retries, names), readings)
-    found.maybe.extend(doubtful)
+    found.maybe.extend(_lost(one, readings, names))
     _versions(found, readings)
     ends = [f["at"][-1] for f in (one.sent, one.retries, one.skipped, one.readings) if f.height > 0]
     ends += [each["at"] for each in (*one.starts[-1:], *one.stops[-1:])]
@@ -129,9 +129,8 @@ def _take(found: Standing, one: Journal, names: pl.DataFrame) -> None:
     found.last_at = max(ends, key=lambda at: at.rstrip("Z"))
 
 
-def _open(found: Standing, one: Journal, readings: pl.DataFrame, names: pl.DataFrame) -> list[int]:
-    """Note what was sent and has no reading; the positions for which the last attempt has no end on record."""
-    doubtful = []
+def _open(found: Standing, one: Journal, readings: pl.DataFrame, names: pl.DataFrame) -> None:
+    """Note what was sent and has no reading."""
     unanswered = one.sent.join(readings.select("document"), on="document", how="anti", maintain_order="left")
     unanswered = _placed(one, unanswered.group_by("document", maintain_order=True).last(), names)
     retries = one.retries.group_by("document", maintain_order=True).last()
@@ -141,8 +140,17 @@ def _open(found: Standing, one: Journal, readings: pl.DataFrame, names: pl.DataF
         if not found.done[position]:
             failed = failed_in is not None and failed_in > line
             found.open[position] = Open(attempt, at, failed, failed and reason.startswith(STOPPED))
-            doubtful += [] if failed else [position]
-    return doubtful
+
+
+def _lost(one: Journal, readings: pl.DataFrame, names: pl.DataFrame) -> list[int]:
+    """The position of each question that has no end on record, whether its text was asked about again or not: it may have
+    been charged for."""
+    scanned = readings.filter(pl.col("origin") == "scan")
+    ends = pl.concat([scanned.select("document"), one.retries.select("document")]).group_by("document").len("ends")
+    asked = one.sent.group_by("document", maintain_order=True).agg(pl.len().alias("asked"), pl.col("line").last())
+    both = _placed(one, asked, names).join(ends, on="document", how="left", maintain_order="left")
+    counts = both.select("position", lost=pl.col("asked").cast(pl.Int64) - pl.col("ends").fill_null(0).cast(pl.Int64))
+    return [position for position, lost in counts.iter_rows() for _ in range(lost)]
 
 
 def _charged(found: Standing, retries: pl.DataFrame, readings: pl.DataFrame) -> None:
