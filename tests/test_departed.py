@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.cases.trial import penmark
 
-from penmark import cards, departed, protocol, study
+from penmark import canon, cards, departed, protocol, study
 from penmark.records import Card
 
 SHIPPED = sorted(path.stem for path in cards.SHIPPED.glob("*.yaml"))
@@ -101,3 +101,16 @@ def test_a_card_that_an_earlier_release_shipped_is_none_of_ones_own(
     known = {**cards.RELEASED, "zippy": (cards.facts_sha256(card), *cards.RELEASED["zippy"])}
     monkeypatch.setattr("penmark.cards.released.RELEASED", known)
     assert departed.now(promised, {"zippy": card}) == protocol.departures(promised, {"zippy": card})
+
+
+def test_status_tells_before_the_freeze_which_documents_break_the_promise(begun: study.Study) -> None:
+    text = b"Too short."
+    own = {"kind": "archive", "grade": "archived", "source": "x", "archive": "x", "licence": "x"}
+    own |= {"evidence_date": "2022-05-01"}
+    absent = dict.fromkeys(("language", "subgroup", "author", "topic", "source", "withheld", "register"))
+    value = absent | {"id": "A-1", "arm": "A", "address": canon.sha256(text), "canonical_sha256": canon.sha256(text)}
+    value |= {"words": 2, "characters": 10, "exposures": [], "provenance": own}
+    study.write(begun.documents("A"), canon.encode(value) + b"\n")
+    said = penmark("-C", str(begun.root), "status").out
+    assert "after-cutoff: arm A: evidence from before 2022-01-01; here arm A: 1 of 150 documents do not: A-1" in said
+    assert "word-limit: arm A: 300 to 1200 words; here arm A: 1 of 150 documents do not: A-1" in said

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from penmark import canon, cards, departed, promising, protocol, seals, study
+from penmark import breaches, canon, cards, departed, promising, protocol, seals, study
 from penmark.cards import Missed, Misses
 from penmark.errors import Fault, PenmarkError
 from penmark.frozen import lost
@@ -159,6 +159,9 @@ def _known(place: Study, edition: Edition, promised: Protocol, found: Standing, 
     if not sealed:
         seen = promising.prospect(place, edition, promised)
         found.departures = seen.departures
+        if found.departures is not None:
+            with contextlib.suppress(PenmarkError):  # records that cannot be read are told with their arm
+                found.departures += breaches.collected(place, edition, promised)
         found.faults += seen.faults
         found.placeholders = protocol.placeholders(promised)
         found.undecided = protocol.undecided(promised, edition.protocol_yaml)
