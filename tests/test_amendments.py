@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from penmark import amendments, canon, study
+from penmark import amendments, canon, chained, study
 from penmark.amendments import announce
 from penmark.errors import PenmarkError, UsageError
 from penmark.records import Amendment
@@ -43,10 +43,10 @@ def test_an_amendment_is_numbered_canonical_and_binds_the_next_quarter(place: St
     assert path == first.amendments / "0001.json"
     expected = {"number": 1, "binds_from": "BENCH-2027-Q1", "announced_at": AT, **WORDS}
     assert path.read_bytes() == canon.encode(expected)
-    assert amendments.read(path) == Amendment(**expected)
+    assert chained.read_amendment(path) == Amendment(**expected)
     second = announce(place.editions(), first, **WORDS, now=AT, binds_from="BENCH-2028-Q3")
-    assert amendments.read(second).number == 2
-    assert amendments.read(second).binds_from == "BENCH-2028-Q3"
+    assert chained.read_amendment(second).number == 2
+    assert chained.read_amendment(second).binds_from == "BENCH-2028-Q3"
 
 
 @pytest.mark.parametrize("tag", ["BENCH-2026-Q4", "BENCH-2026-Q1", "OTHER-2027-Q1"])
@@ -106,7 +106,7 @@ def test_editions_carry_what_was_announced_before_them(place: Study, first: Edit
 def test_two_amendments_of_one_number_are_a_fault(place: Study, first: Edition) -> None:
     path = announce(place.editions(), first, **WORDS, now=AT)
     second = edition(place, "BENCH-2027-Q1")
-    other = {**amendments.read(path).model_dump(), "after": "anything"}
+    other = {**chained.read_amendment(path).model_dump(), "after": "anything"}
     study.write(second.amendments / "0001.json", canon.encode(other))
     for use in (amendments.announced, lambda e: amendments.carry(e, second)):
         with pytest.raises(PenmarkError, match="is another amendment 1"):
@@ -129,7 +129,7 @@ def test_files_that_hold_no_such_amendment(
     target = path.with_name(name)
     study.write(target, path.read_bytes() if data is None else data)
     with pytest.raises(PenmarkError, match=fact) as caught:
-        amendments.read(target)
+        chained.read_amendment(target)
     assert str(target) in str(caught.value)
 
 

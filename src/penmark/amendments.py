@@ -14,19 +14,26 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from penmark import canon, study, tokens
+from penmark import canon, chained, study, tokens
+from penmark.chained import amendment_files as _files
+from penmark.chained import announced as announced
+from penmark.chained import quarter as quarter
+from penmark.differences import announcing, covering
 from penmark.display import markdown
-from penmark.errors import PenmarkError, UsageError
+from penmark.errors import UsageError
 from penmark.journal.writing import untear
-from penmark.records import Amendment, Deviation
+from penmark.records import Amendment, Change, Deviation
 from penmark.study import Edition
 
 _OTHERWISE = "Say it otherwise; nothing was written."
+_SHOWN = 200
+"""So many characters of a value are shown."""
 _HEAD = """\
 # Changes
 
 Amendments change the promise of later editions, and are announced before those are promised.
-Deviations are what went otherwise than promised; they change no rule. Newest first.
+Deviations are what went otherwise than promised; they change no rule. What a promise says otherwise than the one before it
+is computed from both. Newest first.
 """
 
 
@@ -43,11 +50,13 @@ def announce(
     after: str,
     now: str,
     binds_from: str | None = None,
+    covers: Iterable[Change] = (),
 ) -> Path:
     """Write the next amendment of the study into ``edition``, the one promised last; the file.
 
-    ``binds_from``: the first edition that it binds (default: the next quarter's). Raises UsageError where nothing is
-    promised yet, or where it would bind this edition or an earlier one; PenmarkError for a value that no amendment has.
+    ``binds_from``: the first edition that it binds (default: the next quarter's); ``covers``: what it changes.
+    Raises UsageError where nothing is promised yet, or where it would bind this edition or an earlier one; PenmarkError
+    for a value that no amendment has.
     """
     if not edition.seal("promise").is_file():
         raise UsageError(
@@ -59,7 +68,14 @@ def announce(
     number = 1 + max((a.number for a in announced(editions)), default=0)
     try:
         amendment = Amendment(
-            number=number, binds_from=binds, announced_at=now, what=what, why=why, before=before, after=after
+            number=number,
+            binds_from=binds,
+            announced_at=now,
+            what=what,
+            why=why,
+            before=before,
+            after=after,
+            covers=tuple(covers),
         )
     except ValidationError as error:
         if any(each["loc"] == ("binds_from",) for each in error.errors()):
@@ -68,49 +84,25 @@ def announce(
         raise study.validated(f"amendment {number}", error.errors(include_url=False), _OTHERWISE) from None
     if empty := [name for name in ("what", "why", "before", "after") if not getattr(amendment, name).strip()]:
         raise UsageError(f"nothing is said of {', '.join(empty)}", remedy="Each of the four is printed: say it.")
+    _refuse_bound(binds, edition)
+    path = edition.amendments / f"{number:04d}.json"
+    study.write(path, canon.encode(amendment.model_dump(mode="json")))
+    return path
+
+
+def _refuse_bound(binds: str, edition: Edition) -> None:
+    """Raises UsageError where an amendment would bind an edition that is promised already, or another series."""
     if quarter(binds) <= quarter(edition.tag) or binds.split("-")[0] != edition.tag.split("-")[0]:
         raise UsageError(
             f"an amendment announced now cannot bind {binds}: {edition.tag} is promised already",
             remedy=f"Name a later edition of the same series, such as --binds-from {next_quarter(edition.tag)}.",
         )
-    path = edition.amendments / f"{number:04d}.json"
-    study.write(path, canon.encode(amendment.model_dump(mode="json")))
-    return path
 
 
 def promised_last(editions: Iterable[Edition]) -> Edition | None:
     """Of these editions, oldest first, the last that has a promise: the one in which amendments are announced."""
     promised = [e for e in editions if e.seal("promise").is_file()]
     return promised[-1] if promised else None
-
-
-def read(path: Path) -> Amendment:
-    """The amendment in a file. Raises PenmarkError where it is not canonical or not an amendment of that number."""
-    data = study.read(path, limit=2**24)
-    canon.decode(data, place=str(path))
-    try:
-        found = Amendment.model_validate_json(data)
-    except ValidationError as error:
-        raise study.validated(str(path), error.errors(include_url=False)) from None
-    if path.name != f"{found.number:04d}.json":
-        raise PenmarkError(
-            f"holds amendment {found.number}", place=str(path), remedy="Restore the file of that number."
-        )
-    return found
-
-
-def announced(editions: Iterable[Edition]) -> list[Amendment]:
-    """All amendments of these editions by number, each once. Raises PenmarkError where two differ under one number."""
-    found: dict[int, Amendment] = {}
-    for path in _files(editions):
-        amendment = read(path)
-        if found.setdefault(amendment.number, amendment) != amendment:
-            raise PenmarkError(
-                f"is another amendment {amendment.number} than that of an earlier edition",
-                place=str(path),
-                remedy="Restore it: an amendment is announced once and stays as it is.",
-            )
-    return [found[number] for number in sorted(found)]
 
 
 def in_force(editions: Iterable[Edition], tag: str) -> list[Amendment]:
@@ -147,12 +139,6 @@ def own(editions: Iterable[Edition], edition: Edition) -> list[Path]:
     return [path for path in _files([edition]) if path.name not in carried]
 
 
-def quarter(tag: str) -> tuple[int, int]:
-    """Year and quarter of an edition's tag, which sort as the editions do."""
-    year, number = tag.rsplit("-", 2)[1:]
-    return int(year), int(number.removeprefix("Q"))
-
-
 def next_quarter(tag: str) -> str:
     """The tag of the edition a quarter later: ``BENCH-2026-Q4`` -> ``BENCH-2027-Q1``."""
     year, number = quarter(tag)
@@ -162,10 +148,6 @@ def next_quarter(tag: str) -> str:
 
 def _before(editions: Iterable[Edition], edition: Edition) -> list[Edition]:
     return [e for e in editions if e.root != edition.root and quarter(e.tag) < quarter(edition.tag)]
-
-
-def _files(editions: Iterable[Edition]) -> list[Path]:
-    return [path for edition in editions for path in sorted(edition.amendments.glob("*.json"))]
 
 
 # --- deviations ----------------------------------------------------------------------------------------------------
@@ -213,17 +195,48 @@ def deviations(edition: Edition) -> list[Deviation]:
 
 
 def changes(editions: Iterable[Edition], *, tag: str | None = None) -> str:
-    """The text of CHANGES.md: amendments and deviations of these editions, newest first. ``tag``: that of the one edition
-    of a bundle, whose folder may have any name."""
+    """The text of CHANGES.md: amendments, deviations, and what promises say otherwise than those before them, newest first.
+
+    ``tag``: that of the one edition of a bundle, whose folder may have any name.
+    """
     listed = list(editions)
-    entries = [(tokens.moment(a.announced_at), 1, a.number, _amended(a)) for a in announced(listed)]
+    known = announced(listed)
+    entries = [(tokens.moment(a.announced_at), 1, a.number, _amended(a)) for a in known]
     for edition in listed:
+        called = tag or edition.tag
         entries += [
-            (tokens.moment(d.at), 0, number, _deviated(tag or edition.tag, d))
-            for number, d in enumerate(deviations(edition))
+            (tokens.moment(d.at), 0, number, _deviated(called, d)) for number, d in enumerate(deviations(edition))
         ]
+        if (lines := differing(edition, known)) is not None:
+            (earlier, at), told = lines
+            text = f"## Promise of {called}, {at}: what differs from that of {earlier}\n\n" + "\n".join(told) + "\n"
+            entries.append((tokens.moment(at), 2, 0, text))
     entries.sort(key=lambda entry: entry[:3], reverse=True)
     return "\n".join([_HEAD, *(entry[3] for entry in entries)] if entries else [_HEAD, "Nothing was changed so far.\n"])
+
+
+def differing(edition: Edition, known: Iterable[Amendment]) -> tuple[tuple[str, str], list[str]] | None:
+    """What a sealed promise says otherwise than the one before it: the tag of that, the time of this, and a line for each
+    difference as CHANGES.md has it; None for the first promise of a study."""
+    found = chained.differences(edition) if edition.seal("promise").is_file() else None
+    if found is None:
+        return None
+    earlier, held = found
+    promised = chained.read(edition, held=False)
+    binding = announcing(known, earlier.tag, promised.tag)
+    lines = []
+    for each in held:
+        number = covering(each.at, binding)
+        rule = "no amendment announced it" if each.needs_amendment else "told here; it needs no amendment"
+        how = rule if number is None else f"announced by amendment {number}"
+        lines.append(f"- {_changed(each.at, each.was, each.now)} ({how})")
+    return (earlier.tag, promised.sealed_at), lines or ["Nothing differs but tag, secret seed and dates."]
+
+
+def _changed(at: str, was: str | None, now: str | None) -> str:
+    """A change in one line of Markdown; long values are cut."""
+    said = ("nothing" if value is None else value[:_SHOWN] + "…" * (len(value) > _SHOWN) for value in (was, now))
+    return markdown(f"{at}: {' → '.join(said)}")
 
 
 def _amended(amendment: Amendment) -> str:
@@ -231,6 +244,7 @@ def _amended(amendment: Amendment) -> str:
         f"## Amendment {amendment.number}, announced {amendment.announced_at}\n\n"
         f"Binds {amendment.binds_from} and later editions. {markdown(amendment.what)}\n\n"
         f"- Before: {markdown(amendment.before)}\n- After: {markdown(amendment.after)}\n- Why: {markdown(amendment.why)}\n"
+        + "".join(f"- Covers {_changed(each.at, each.was, each.becomes)}\n" for each in amendment.covers)
     )
 
 

@@ -1,18 +1,20 @@
 """What stands between a protocol and its promise: one list, which `status` tells and `commit` refuses.
 
-*Reads* protocol.yaml, the study's cards and those that ship, the secret seed, which code a plugin is, and which arms
-earlier editions froze.
+*Reads* protocol.yaml, the study's cards and those that ship, the secret seed, which code a plugin is, which arms earlier
+editions froze, the promise before this one, and the amendments.
 *Writes* nothing. *Never* stops at the first fault; never counts what is still to be decided (``protocol.undecided``).
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from penmark import canon, cards, departed, handwritten, plugins, protocol
+from penmark import canon, cards, chained, departed, handwritten, plugins, protocol
 from penmark import study as studies
+from penmark.differences import Difference, Judged, judge, keyed
 from penmark.errors import Fault, PenmarkError, did_you_mean
 from penmark.records import Card, Detector, Protocol, SealedCard
 from penmark.study import Edition, Study
@@ -20,11 +22,12 @@ from penmark.study import Edition, Study
 
 @dataclass
 class Prospect:
-    """Cards by the name of the detector, as they would be sealed; departures (None where they cannot be computed);
-    and every fault."""
+    """Cards by the name of the detector, as they would be sealed; departures (None where they cannot be computed); what
+    no amendment announces (None where nothing was promised before, or cards cannot be read); and every fault."""
 
     sealed: dict[str, SealedCard] = field(default_factory=dict)
     departures: list[protocol.Departure] | None = None
+    judged: Judged | None = None
     faults: list[Fault] = field(default_factory=list)
 
 
@@ -56,6 +59,7 @@ def prospect(place: Study, edition: Edition, promised: Protocol) -> Prospect:
     found.faults += _rules(edition, promised)
     try:
         found.faults += list(_panels(place, edition, promised))
+        found.faults += list(_chained(place, edition, promised, found))
     except PenmarkError as error:
         found.faults += error.faults
     return found
@@ -135,3 +139,41 @@ def _panels(place: Study, edition: Edition, promised: Protocol) -> Iterator[Faul
             )
             remedy = f"Write headline: false for {arm.name}: then its rate stands by itself, in every table."
             yield Fault(str(edition.protocol_yaml), fact, remedy)
+
+
+# --- what changed since the promise before ---------------------------------------------------------------------------
+
+
+def _chained(place: Study, edition: Edition, promised: Protocol, found: Prospect) -> Iterator[Fault]:
+    """Rules that changed since the last promise of the study, published or not, and that no amendment announces."""
+    earlier = chained.before(place.editions(), edition)
+    if earlier is None or len(found.sealed) < len(promised.detectors):
+        return  # the first promise; or cards that cannot be read, which is told
+    was = chained.read(earlier)
+    found.judged = judge(was.promise, keyed(promised, found.sealed), chained.announced(place.editions()))
+    where = str(edition.protocol_yaml)
+    for each in found.judged.uncovered:
+        yield Fault(
+            where, f"{told(each)} since the promise of {was.tag}, and no amendment announces it", _announce(each)
+        )
+    for number, at, said, becomes in found.judged.unkept:
+        fact = f"{at} is {said or 'not there'}, and amendment {number} announces {becomes or 'that it goes'}"
+        yield Fault(where, fact, "Write what was announced, or announce another amendment: `penmark amend`.")
+    for number, at, said, quoted in found.judged.misquoted:
+        fact = f"amendment {number} says that {at} was {quoted or 'not there'}; it was {said or 'not there'}"
+        yield Fault(where, fact, "Announce another amendment, with the value as it was: `penmark amend`.")
+
+
+def told(difference: Difference) -> str:
+    """A difference in words; long values are cut."""
+    was, now = (None if v is None else v[:80] + "…" * (len(v) > 80) for v in (difference.was, difference.now))
+    if now is None:
+        return f"{difference.at} is gone ({was})"
+    return f"{difference.at} is new ({now})" if was is None else f"{difference.at} changed from {was} to {now}"
+
+
+def _announce(difference: Difference) -> str:
+    return (
+        f"Write it as it was; or announce it before you commit: penmark amend --covers {shlex.quote(difference.at)} "
+        "--what … --why …"
+    )

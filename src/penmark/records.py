@@ -939,8 +939,16 @@ class Seal(Record):
         return self
 
 
+class Change(Record):
+    """What an amendment changes at one place of the promise (``penmark.differences``): JSON, None where nothing stands there."""
+
+    at: Annotated[str, StringConstraints(pattern=spelling.PLACE)]
+    was: str | None
+    becomes: str | None
+
+
 class Amendment(Record):
-    """A numbered, announced change of the promise; binds the editions from ``binds_from`` on."""
+    """A numbered, announced change of the promise; binds the editions from ``binds_from`` on. ``covers``: what it changes."""
 
     number: int = Field(ge=1)
     binds_from: EditionTag
@@ -949,6 +957,7 @@ class Amendment(Record):
     why: str
     before: str
     after: str
+    covers: tuple[Change, ...] = Field(default=(), exclude_if=_empty)
 
 
 class Deviation(Record):

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import httpx2
 from rfc3161_client import HashAlgorithm, TimestampRequestBuilder
 
-from penmark import SOFTWARE, canon, cards, promising, protocol, seals, study, tokens, versions
+from penmark import SOFTWARE, canon, cards, chained, promising, protocol, seals, study, tokens, versions
 from penmark.errors import Fault, FaultsError, PenmarkError, ServiceError, UsageError
 from penmark.records import Announcement, Authority, Head, Protocol, Seal
 from penmark.study import Edition, Study
@@ -64,6 +64,8 @@ def prepare(place: Study, edition: Edition, promised: Protocol) -> list[str]:
     if faults := [*found.faults, *protocol.undecided(promised, edition.protocol_yaml)]:
         raise FaultsError(faults)
     sealed = {f"detectors/{name}.json": cards.canonical(card) for name, card in found.sealed.items()}
+    if (earlier := chained.before(place.editions(), edition)) is not None:
+        chained.carry(earlier, edition)
     for left_over in set(edition.detectors.glob("*.json")) - {edition.root / path for path in sealed}:
         left_over.unlink()  # of a commit that did not come to its seal
     for name, data in sealed.items():
@@ -121,7 +123,7 @@ def seal(
         sealed_at=now,
         software=SOFTWARE,
         rules=versions.rules_written(number),
-        previous=canon.sha256(study.read(edition.seal(before[-1]))) if before else None,
+        previous=canon.sha256(study.read(edition.seal(before[-1]))) if before else chained.previous(edition),
         digests={path: _digest(edition, path) for path in sorted(digests)},
         journals=dict(journals) if journals is not None else {},
         announced=announced,
@@ -157,12 +159,15 @@ def _next(edition: Edition, kind: Kind, before: list[str]) -> str:
 
 
 def _check_clock(edition: Edition, before: list[str], now: str) -> None:
-    for name in before:
-        earlier = seals.read(edition, name)
+    held = [(edition, name) for name in before]
+    if not before and edition.earlier.seal("promise").is_file():
+        held = [(edition.earlier, "promise")]
+    for whose, name in held:
+        earlier = seals.read(whose, name)
         if tokens.moment(now) < tokens.moment(earlier.sealed_at):
             raise PenmarkError(
                 f"the clock says {now}, which is before the seal of {earlier.sealed_at}",
-                place=str(edition.seal(name)),
+                place=str(whose.seal(name)),
                 remedy="Set this machine's clock right and run the same command again.",
             )
 
@@ -173,6 +178,9 @@ def unchanged(edition: Edition) -> None:
     earlier: str | None = None
     for name in order(edition):
         held = seals.read(edition, name)
+        if earlier is None and held.previous != chained.previous(edition):
+            fact = "does not name the promise in earlier/: that was changed or lost"
+            faults.append(Fault(str(edition.seal(name)), fact, "Restore earlier/ and the seals from a copy."))
         if earlier is not None and held.previous != _digest(edition, f"seals/{earlier}.json"):
             fact = (
                 f"was not made after {earlier}.json as it stands: that was changed, or a seal between them is missing"

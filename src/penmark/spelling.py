@@ -13,6 +13,7 @@ TIME = r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[
 DIGEST = r"^[0-9a-f]{64}$"
 DECIMALS = r"^-?[0-9]{1,40}(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,4})?$"
 POINTER = r"^(/([^/~]|~[01])*)*$"
+PLACE = r"^(/([^/~]|~[01])+)+$"
 DETECTOR = r"^[a-z0-9][a-z0-9.-]{0,62}$"
 ARM = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$"
 EDITION = r"^[A-Z][A-Z0-9]{0,15}-[0-9]{4}-Q[1-4]$"
@@ -27,6 +28,7 @@ WORDS: Mapping[str, str] = {
     DIGEST: "a SHA-256 digest (64 lower-case hexadecimal digits)",
     DECIMALS: "a decimal number (0.5, 65, 1e-3)",
     POINTER: "a JSON pointer (/result/score)",
+    PLACE: "a place of the promise (/arms/B/documents)",
     DETECTOR: "a name of lower-case letters, digits, dots and hyphens, at most 63, with a letter or a digit first",
     ARM: "a name of letters, digits, hyphens and underscores, at most 63, with a letter or a digit first",
     EDITION: "an edition's tag (BENCH-2026-Q4)",

@@ -217,6 +217,64 @@ def a_later_amendment_binds_this_edition(forger: Forger) -> None:
     forger.edit("amendments/0002.json", lambda value: value.update(binds_from="GOLDEN-2024-Q4"))
 
 
+UNSAID = "changes a rule from one edition to the next, and announces nothing"
+
+
+@forgery(UNSAID, 3, "protocol.json /attempts", "earlier")
+def a_rule_that_changed_without_an_amendment(forger: Forger) -> None:
+    forger.edit("earlier/protocol.json", lambda value: value.update(attempts=3))
+    _seal_earlier(forger)
+
+
+@forgery(UNSAID, 3, "protocol.json /detectors/gone", "earlier")
+def a_detector_that_was_dropped(forger: Forger) -> None:
+    def more(value: Json) -> None:
+        value["detectors"].append(next(d for d in value["detectors"] if d["name"] == "plain") | {"name": "gone"})
+
+    forger.edit("earlier/protocol.json", more)
+    forger.write("earlier/detector-gone.json", forger.read("detectors/plain.json"))
+    _seal_earlier(forger)
+
+
+@forgery(UNSAID, 3, "protocol.json /cards/plain/limits", "earlier")
+def a_card_that_says_otherwise(forger: Forger) -> None:
+    forger.edit("earlier/detector-plain.json", lambda value: value["card"]["limits"].update(minimum_words=1))
+    _seal_earlier(forger)
+
+
+@forgery(UNSAID, 3, "protocol.json /attempts", "earlier")
+def an_amendment_that_was_not_followed(forger: Forger) -> None:
+    change = {"at": "/attempts", "was": "2", "becomes": "3"}
+    forger.edit("amendments/0001.json", lambda value: value.update(covers=[change]))
+
+
+@forgery(UNSAID, 3, "amendments/0001.json /attempts", "earlier")
+def an_amendment_of_what_was_never_promised(forger: Forger) -> None:
+    change = {"at": "/attempts", "was": "9", "becomes": "2"}
+    forger.edit("amendments/0001.json", lambda value: value.update(covers=[change]))
+
+
+@forgery(UNSAID, {2, 3}, "earlier/protocol.json", "earlier", "promise")
+def an_earlier_promise_that_was_rewritten(forger: Forger) -> None:
+    forger.edit("earlier/protocol.json", lambda value: value.update(title="Another"))
+    forger.edit("earlier/promise.json", lambda seal: seal.update(sealed_at="2024-07-02T09:00:00Z"))
+
+
+@forgery(UNSAID, 3, "amendments/0001.json")
+def no_earlier_promise_under_an_amendment(forger: Forger) -> None:
+    for path in list(forger.edition.earlier.root.iterdir()):
+        path.unlink()
+    forger.edition.earlier.root.rmdir()
+
+
+def _seal_earlier(forger: Forger) -> None:
+    """Let the seal of the earlier promise hold what stands in earlier/."""
+    names = [detector["name"] for detector in forger.value("earlier/protocol.json")["detectors"]]
+    digests = {"protocol.json": canon.sha256(forger.read("earlier/protocol.json"))}
+    digests |= {f"detectors/{name}.json": canon.sha256(forger.read(f"earlier/detector-{name}.json")) for name in names}
+    forger.edit("earlier/promise.json", lambda seal: seal["digests"].update(digests))
+
+
 @forgery(MORE, 3, "detectors/rogue.json")
 def a_card_that_the_protocol_does_not_name(forger: Forger) -> None:
     forger.write("detectors/rogue.json", forger.read("detectors/plain.json"))

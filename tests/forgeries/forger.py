@@ -26,6 +26,7 @@ from penmark.telling import describe
 Json = dict[str, Any]
 STAGES = (
     "departures",
+    "earlier",
     "promise",
     "corpus",
     "journals",
@@ -148,6 +149,8 @@ class Forger:
         assert set(but) <= set(STAGES), but
         if "departures" not in but:
             self._departures()
+        if not {"earlier", "promise"} & set(but):
+            self._earlier()
         if "promise" not in but:
             self.seal("promise", self._promised())
         if "corpus" not in but:
@@ -174,11 +177,12 @@ class Forger:
         if not (self.root / path).exists():
             return
         order = self.edition.seal_names()
-        before = order[order.index(name) - 1] if order.index(name) else None
+        first = "earlier/promise.json" if (self.root / "earlier/promise.json").exists() else None
+        before = f"seals/{order[order.index(name) - 1]}.json" if order.index(name) else first
 
         def change(seal: Json) -> None:
             seal["digests"] = {f: canon.sha256((self.root / f).read_bytes()) for f in files if (self.root / f).exists()}
-            seal["previous"] = None if before is None else canon.sha256(self.read(f"seals/{before}.json"))
+            seal["previous"] = None if before is None else canon.sha256(self.read(before))
             if name == "evidence":
                 seal["journals"] = {f"journal/{p.name}": {"lines": 0} for p in self.edition.journal_files()}
             heads = {}
@@ -190,6 +194,23 @@ class Forger:
             seal["journals"] = heads
 
         self.edit(path, change)
+
+    def _earlier(self) -> None:
+        """Let the promise before have said what this one says: nothing tells it, as long as nobody has that promise."""
+        if not self.edition.earlier.root.is_dir():
+            return
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            was, now = self.value("earlier/protocol.json"), self.value("protocol.json")
+            for name in [detector["name"] for detector in was["detectors"]]:
+                (self.root / f"earlier/detector-{name}.json").unlink()
+            own = {key: was[key] for key in ("edition", "seed_sha256", "window")}
+            self.write("earlier/protocol.json", canon.encode(now | own))
+            digests = {"protocol.json": canon.sha256(self.read("earlier/protocol.json"))}
+            for name in [detector["name"] for detector in now["detectors"]]:
+                if (self.root / f"detectors/{name}.json").exists():
+                    self.write(f"earlier/detector-{name}.json", self.read(f"detectors/{name}.json"))
+                    digests[f"detectors/{name}.json"] = canon.sha256(self.read(f"detectors/{name}.json"))
+            self.edit("earlier/promise.json", lambda seal: seal["digests"].update(digests))
 
     def relink(self) -> None:
         """Chain every journal again, from the corpus seal on."""

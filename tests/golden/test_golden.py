@@ -20,7 +20,7 @@ from penmark import canon, doubts, study
 from penmark.report import page
 
 SUMS = Path(__file__).with_name("golden.sums")
-DIGEST = "e667c5e7a5068216a2f85f2470b4a3e8d3229bb98990fc988f95fa828a26caa3"
+DIGEST = "6d6d7fd15310d5c6b58246baaf693e61f317e781b9aada0dfa9b66ac90647658"
 """SHA-256 of ``golden.sums``."""
 LEFT_OUT = ("SHA256SUMS", "verify.py")
 """One follows from all others; the other is a copy of a file of this repository, as check 1 says."""

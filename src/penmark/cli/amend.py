@@ -3,8 +3,10 @@
 The edition that is promised now stays as it is. The amendment is numbered, timestamped by the authorities of the
 protocol, told in CHANGES.md, and binds the editions from the next quarter on, or from the one that you name.
 
-  penmark amend --what "Arm B takes 60 writers." --why "75 could not be found."
-      --before "75 documents" --after "60 documents"
+  penmark amend --covers /arms/B/documents=60 --what "Arm B takes 60 writers." --why "75 could not be found."
+
+`penmark commit` refuses a rule that changed since the promise before and that no amendment covers. Where the next edition is
+begun, change its protocol and cards: `penmark amend` alone tells what differs, and --covers PLACE takes the values from there.
 
 With --deviation nothing is changed: it writes one line into deviations.jsonl of the edition promised last, with the time,
 for the page and CHANGES.md to tell. What penmark sees by itself (another version, late screens) it writes by itself.
@@ -21,12 +23,13 @@ from typing import Annotated
 
 import typer
 
-from penmark import amendments, protocol, sealing, study, tokens
+from penmark import amendments, chained, protocol, sealing, study, tokens
+from penmark.cli import covering
 from penmark.errors import UsageError, did_you_mean
 
 EXAMPLE = (
     'For example: penmark amend --what "Arm B takes 60 writers." --why "75 could not be found." '
-    '--before "75 documents" --after "60 documents"'
+    "--covers /arms/B/documents=60. Without --covers, say --before and --after in words."
 )
 
 
@@ -34,8 +37,14 @@ def run(
     ctx: typer.Context,
     what: Annotated[str | None, typer.Option("--what", help="What changes, in a sentence. Required.")] = None,
     why: Annotated[str | None, typer.Option("--why", help="Why it changes. Required.")] = None,
-    before: Annotated[str | None, typer.Option("--before", help="The rule as it stands. Required.")] = None,
-    after: Annotated[str | None, typer.Option("--after", help="The rule as it will be. Required.")] = None,
+    before: Annotated[
+        str | None, typer.Option("--before", help="The rule as it stands; from --covers otherwise.")
+    ] = None,
+    after: Annotated[str | None, typer.Option("--after", help="The rule as it will be; likewise.")] = None,
+    covers: Annotated[
+        list[str] | None,
+        typer.Option("--covers", metavar="PLACE[=VALUE]", help="What of the promise changes; give it for each place."),
+    ] = None,
     binds_from: Annotated[
         str | None, typer.Option("--binds-from", metavar="TAG", help="The first edition that it binds.")
     ] = None,
@@ -47,39 +56,94 @@ def run(
 ) -> None:
     place = study.find(Path(ctx.obj))
     if deviation is not None:
-        if any(each is not None for each in (what, why, before, after, binds_from)):
-            fact = "--deviation changes no rule, and --what, --why, --before, --after, --binds-from are about one that changes"
+        if any(each is not None for each in (what, why, before, after, binds_from, covers)):
+            fact = "--deviation changes no rule; --what, --why, --before, --after, --covers, --binds-from are about one that does"
             raise UsageError(fact, remedy="Tell the deviation, and announce the amendment, in a run of its own each.")
         _deviate(place, deviation, detector, as_json)
         return
     if detector is not None:
         raise UsageError("--detector belongs to --deviation", remedy="Name the detector in --what.")
-    if what is None or why is None or before is None or after is None:
+    if (
+        covers is None
+        and what is None
+        and why is None
+        and before is None
+        and after is None
+        and _offered(place, as_json)
+    ):
+        return
+    if what is None or why is None or ((before is None or after is None) and not covers):
         given = {"--what": what, "--why": why, "--before": before, "--after": after}
         raise UsageError(
             f"missing: {', '.join(name for name, value in given.items() if value is None)}", remedy=EXAMPLE
         )
+    _announce(place, what, why, (before, after), covers or [], binds_from, as_json)
+
+
+def _announce(
+    place: study.Study,
+    what: str,
+    why: str,
+    rule: tuple[str | None, str | None],
+    covers: list[str],
+    binds_from: str | None,
+    as_json: bool,
+) -> None:
+    """Write the amendment, ask for its timestamps, and tell it. ``rule``: as it stands and as it will be, where given."""
+    before, after = rule
     now = tokens.now()
     with study.locked(place.private / "lock", "penmark amend"):
         editions = place.editions()
         edition = amendments.promised_last(editions) or place.edition()
+        changes = covering.covered(place, edition, covers) if covers and edition.seal("promise").is_file() else []
         path = amendments.announce(
-            editions, edition, what=what, why=why, before=before, after=after, now=now, binds_from=binds_from
+            editions,
+            edition,
+            what=what,
+            why=why,
+            before=_said(before, [(each.at, each.was) for each in changes]),
+            after=_said(after, [(each.at, each.becomes) for each in changes]),
+            now=now,
+            binds_from=binds_from,
+            covers=changes,
         )
         asked = sealing.stamp(path, protocol.read_sealed(edition).authorities)
         study.write(place.changes, amendments.changes(editions).encode())
     for warning in asked.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    amendment = amendments.read(path)
+    amendment = chained.read_amendment(path)
     file = path.relative_to(place.root).as_posix()
     if as_json:
         stamped = [p.relative_to(place.root).as_posix() for p in asked.written]
-        values = {"file": file, **amendment.model_dump(), "tokens": stamped, "warnings": asked.warnings}
+        values = {"file": file, **amendment.model_dump(mode="json"), "tokens": stamped, "warnings": asked.warnings}
         print(json.dumps(values, ensure_ascii=False, indent=1))
         return
+    if not amendment.covers:
+        print("warning: it covers no place of the promise; `penmark commit` lets nothing differ by it", file=sys.stderr)
     number, binds = amendment.number, amendment.binds_from
     print(f"Amendment {number}, announced {amendment.announced_at}, binds {binds} and later editions.")
     print(f"  {file}; CHANGES.md is up to date. Publish both now: what is announced after a promise does not bind it.")
+
+
+def _said(given: str | None, values: list[tuple[str, str | None]]) -> str:
+    """A rule in words: as given, or what stands at each place."""
+    return given if given is not None else "; ".join(f"{at}: {value or 'nothing'}" for at, value in values)
+
+
+def _offered(place: study.Study, as_json: bool) -> bool:
+    """Tell what differs in the draft of the next edition and is not announced; False where there is no draft."""
+    promised = amendments.promised_last(place.editions())
+    changes = None if promised is None else covering.open_changes(place, promised)
+    if promised is None or changes is None:
+        return False
+    if as_json:
+        print(json.dumps({"open": [each.model_dump() for each in changes]}, ensure_ascii=False, indent=1))
+    elif changes:
+        print(f"Open in {place.edition().tag}: what changed since the promise of {promised.tag}, and is not announced")
+        print("\n".join(covering.told(changes)))
+    else:
+        print(f"Every rule of {place.edition().tag} is that of {promised.tag}, or its change is announced.")
+    return True
 
 
 def _deviate(place: study.Study, what: str, detector: str | None, as_json: bool) -> None:

@@ -137,7 +137,7 @@ def _fill(place: study.Study, edition: study.Edition, out: Path) -> tuple[int, i
             shutil.copyfile(edition.root / name, out / name)
     for folder, pattern in (
         ("detectors", "*.json"), ("seals", "*"), ("journal", "*.jsonl"), ("amendments", "*"), ("tables", "*.csv"),
-        ("report", "*"),
+        ("report", "*"), ("earlier", "*.json"),
     ):  # fmt: skip
         _copy(edition.root / folder, out / folder, pattern)
     _replies(edition, out, {detector.name for detector in promised.detectors})

@@ -92,9 +92,10 @@ PATHS = re.compile(
     r"|(seals/(promise|corpus|evidence|heads-[0-9]{4})|amendments/[0-9]{4})-[a-z0-9][a-z0-9-]{0,31}\.tsr"
     rf"|evidence/{NAMED}-[0-9]{{4,6}}\.jsonl\.gz|salts\.jsonl|texts/[0-9a-f]{{64}}\.txt|texts/[0-9]{{4,6}}\.jsonl\.gz"
     rf"|amendments/[0-9]{{4}}\.json|deviations\.jsonl|pool\.jsonl|withdrawn\.jsonl|tables/[a-z0-9_]+\.csv|replies/{NAMED}\.md"
+    rf"|earlier/(promise|protocol|detector-{NAMED})\.json"
 )
 WORDS = ("README.md", "CHANGES.md", "LICENSE", "CITATION.cff", "datapackage.json", "croissant.json", "verify.py")
-FOLDERS = ("detectors", "seals", "journal", "evidence", "texts", "amendments", "tables", "report", "replies")
+FOLDERS = ("detectors", "seals", "journal", "evidence", "texts", "amendments", "tables", "report", "replies", "earlier")
 # Fields of records: s string, t time, d digest, i integer, o object, l list of strings, * anything; with ? also null.
 SEAL = "announced:* digests:o edition:s format:i journals:o kind:s previous:d? sealed_at:t software:s study:s"
 PROTOCOL = (
@@ -975,7 +976,7 @@ def check_seals(study: Study) -> None:
         "corpus": ["manifest.jsonl", "screening.csv", *bundle.named("pool.jsonl")],
         "evidence": bundle.named("tables/.*"),
     }
-    previous, last = None, ""
+    previous, last = promised_before(study)
     for name in names:
         path = f"seals/{name}.json"
         with report.guard(2, path):
@@ -1014,6 +1015,16 @@ def check_seals(study: Study) -> None:
                 report.fault(2, "seals/corpus.json announced", f"captured at {at}", f"after the promise, {promised}")
     check_tokens(study, names)
     report.done[2] = f"{len(names)} seals in one chain"
+
+
+def promised_before(study: Study) -> tuple[str | None, str]:
+    """Digest and time of the promise before this one; none for the first of a study."""
+    bundle = study.bundle
+    with study.report.guard(2, "earlier/promise.json"):
+        if bundle.named("earlier/promise.json"):
+            seal = bundle.record("earlier/promise.json", SEAL, exact=False)
+            return bundle.digest("earlier/promise.json"), moment(seal["sealed_at"])
+    return None, ""
 
 
 def check_tokens(study: Study, names: list[str]) -> None:
@@ -1100,6 +1111,8 @@ def check_protocol(study: Study) -> None:
     for number, path in enumerate(bundle.named(r"amendments/.*\.json"), 1):
         with report.guard(3, path):
             check_amendment(study, path, number)
+    with report.guard(3, "earlier/promise.json"):
+        check_earlier(study)
     list(bundle.records(3, "deviations.jsonl", "at:t detector:s? what:s"))
     report.unchecked(3, "protocol.yaml", "that it says what protocol.json says", "penmark verify")
     report.unchecked(3, "tables/departures.csv", "the departures from the template", "penmark verify")
@@ -1108,7 +1121,9 @@ def check_protocol(study: Study) -> None:
 
 def check_amendment(study: Study, path: str, number: int) -> None:
     """3: amendments have their numbers, and those that bind this edition were announced before its promise."""
-    amendment, report = study.bundle.record(path, AMENDMENT), study.report
+    amendment, report = study.bundle.record(path, AMENDMENT, exact=False), study.report
+    if odd := sorted(amendment.keys() - {each.partition(":")[0] for each in AMENDMENT.split()} - {"covers"}):
+        raise Fault(f"the fields {', '.join(odd)}", "an amendment")
     report.expect(3, path, (path[11:-5], amendment["number"]), (f"{number:04}", number))
     tag, stamped = amendment["binds_from"], study.stamped.get(path[11:-5])
     if TAG.fullmatch(tag) is None:
@@ -1118,6 +1133,118 @@ def check_amendment(study: Study, path: str, number: int) -> None:
         if said > promised or (stamped and early(promised, stamped)):
             at = said if said > promised else stamped
             report.fault(3, path, f"announced {at}", f"before the promise, {promised}")
+
+
+OWN = ("edition", "format", "seed_sha256", "window", "beacon")
+TOLD = re.compile(
+    r"/(title|people|payer|signing_key|authorities|nominations|template/sha256|arms/[^/]+/title|arms/[^/]+/source/options/path"
+    r"|arms/[^/]+/generation/models/[^/]+(?!/settings(/|$))|detectors/[^/]+/(version|payer|relation)"
+    r"|detectors/[^/]+/rule/(source|date|confidence)|cards/[^/]+/(plugin/(version|distribution|sha256)"
+    r"|title|homepage|display|terms|facts_as_of|confidence|notes|boundary/(source|date|confidence)"
+    r"|ask/request/(price|pace|timeout|keys)))(/.*)?"
+)  # places of a promise whose changes need no amendment
+CALLED = {"models": "provider model", "comparisons": "first second", "nominations": "detector by", "quotas": "where"}
+CALLED |= dict.fromkeys(("arms", "detectors", "people", "authorities", "styles"), "name")
+
+
+def check_earlier(study: Study) -> None:
+    """3: what changed since the promise before was announced, and what was announced is promised."""
+    report, bundle = study.report, study.bundle
+    amendments = [bundle.record(path, AMENDMENT, exact=False) for path in bundle.named(r"amendments/.*\.json")]
+    if not bundle.named("earlier/.*"):
+        for each in amendments if study.format > 1 else ():
+            if quarter(each["binds_from"]) <= quarter(study.protocol["edition"]):
+                got = "binds this edition, whose promise names none before it"
+                report.fault(3, f"amendments/{each['number']:04}.json", got, "the promise before, in earlier/")
+        return
+    seal = bundle.record("earlier/promise.json", SEAL, exact=False)
+    was, now = promise_as_tree(bundle, "earlier/detector-"), promise_as_tree(bundle, "detectors/")
+    names = {f"earlier/detector-{name}.json": f"detectors/{name}.json" for name in was["detectors"]}
+    names["earlier/protocol.json"] = "protocol.json"
+    report.expect(3, "earlier/", bundle.named("earlier/.*"), sorted([*names, "earlier/promise.json"]))
+    for path, said in names.items():
+        report.expect(3, path, bundle.digest(path), seal["digests"].get(said))
+    first, last = quarter(seal["edition"]), quarter(study.protocol["edition"])
+    if first > last or study.format == 1:
+        report.fault(
+            3, "earlier/promise.json", f"of {seal['edition']}", f"an edition before {study.protocol['edition']}"
+        )
+    shared = was["detectors"].keys() & now["detectors"].keys()
+    for tree in (was, now):
+        tree["cards"] = {name: card for name, card in tree["cards"].items() if name in shared}
+    changed: dict[str, tuple[int, Any]] = {}
+    for each in amendments:
+        if first < quarter(each["binds_from"]) <= last:
+            for change in each.get("covers", []):
+                at = fitting(change, "at:s becomes:s? was:s?")["at"]
+                before = changed[at][1] if at in changed else written(said_at(was, at))
+                report.expect(3, f"amendments/{each['number']:04}.json {at}", change["was"], before)
+                changed[at] = each["number"], change["becomes"]
+    for at, (number, becomes) in changed.items():
+        others = (n for other, (n, _) in changed.items() if other.startswith(f"{at}/") or at.startswith(f"{other}/"))
+        if max(others, default=0) <= number:
+            report.expect(3, f"protocol.json {at} (amendment {number})", written(said_at(now, at)), becomes)
+    for at in differing(was, now):
+        announced = any(at == one or at.startswith(f"{one}/") for one in changed)
+        if at.split("/")[1] not in OWN and not TOLD.fullmatch(at) and not announced:
+            report.fault(3, f"protocol.json {at}", f"changed since {seal['edition']}", "an amendment that says so")
+
+
+def promise_as_tree(bundle: Bundle, cards: str) -> dict[str, Any]:
+    """The protocol and the sealed cards beside it, with lists of named things as objects."""
+    folder = cards.rpartition("/")[0].replace("detectors", "").replace("earlier", "earlier/")
+    tree: dict[str, Any] = by_names(bundle.record(f"{folder}protocol.json", PROTOCOL, exact=False))
+    sealed = {name: bundle.record(f"{cards}{name}.json", "card:o plugin:o?") for name in tree["detectors"]}
+    return tree | {"cards": {name: each["card"] | {"plugin": each["plugin"]} for name, each in sealed.items()}}
+
+
+def by_names(value: Any) -> Any:
+    """An object whose lists of named things are objects by these names."""
+    if not isinstance(value, dict):
+        return value
+    tree: dict[str, Any] = {}
+    for key, held in value.items():
+        tree[key] = by_names(held)
+        if key in CALLED and isinstance(held, list):
+            tree[key] = {}
+            for each in held:
+                parts = [each[field] for field in CALLED[key].split()]
+                parts = [",".join(f"{k}={p[k]}" for k in sorted(p)) if isinstance(p, dict) else str(p) for p in parts]
+                name, same = ":".join(parts), 1
+                while name in tree[key]:
+                    same += 1
+                    name = f"{':'.join(parts)}#{same}"
+                tree[key][name] = by_names(each)
+    return tree
+
+
+def said_at(tree: Any, at: str) -> Any:
+    """What a promise says at a place; null where it says nothing."""
+    for part in at.split("/")[1:]:
+        tree = tree.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(tree, dict) else None
+    return tree
+
+
+def differing(was: Any, now: Any, at: str = "") -> Iterator[str]:
+    """The places at which two promises differ."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        for key in sorted(was.keys() | now.keys()):
+            part = key.replace("~", "~0").replace("/", "~1")
+            yield from differing(was.get(key), now.get(key), f"{at}/{part}")
+    elif was != now:
+        yield at
+
+
+def written(value: Any) -> str | None:
+    """A value as amendments write it."""
+    return None if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def quarter(tag: str) -> list[str]:
+    """Year and quarter of an edition, which sort as editions do."""
+    if TAG.fullmatch(tag) is None:
+        raise Fault(tag, "the tag of an edition")
+    return tag.rsplit("-", 2)[1:]
 
 
 # ---- 4 manifest ------------------------------------------------------------------------------------------------------

@@ -75,6 +75,11 @@ class Edition:
         return self.root / "amendments"
 
     @property
+    def earlier(self) -> Earlier:
+        """What this edition carries of the promise before it."""
+        return Earlier(self.root / "earlier")
+
+    @property
     def deviations(self) -> Path:
         return self.root / "deviations.jsonl"
 
@@ -102,6 +107,17 @@ def _files(folder: Path, ending: str) -> list[Path]:
     """What is in a folder and has that ending. Raises OSError for a folder that may not be read, where ``glob`` finds
     nothing: nobody is told that nothing is sealed because he may not look."""
     return [path for path in folder.iterdir() if path.name.endswith(ending)] if folder.is_dir() else []
+
+
+@dataclass(frozen=True)
+class Earlier(Edition):
+    """The places of what an edition carries of the promise before its own: seal, protocol and cards, in one folder."""
+
+    def seal(self, name: str) -> Path:
+        return self.root / f"{name}.json"
+
+    def sealed_card(self, detector: str) -> Path:
+        return self.root / f"detector-{detector}.json"
 
 
 @dataclass(frozen=True)

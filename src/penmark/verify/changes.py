@@ -1,6 +1,7 @@
 """Check 8, changes: CHANGES.md leaves out no amendment and no deviation, and README.md has no table but Table 1.
 
-*Reads* CHANGES.md, amendments/, deviations.jsonl, README.md and tables/table1.csv. *Never* judges the words around them.
+*Reads* CHANGES.md, earlier/, amendments/, deviations.jsonl, README.md and tables/table1.csv.
+*Never* judges the words around them.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ def changes(edition: study.Edition, found: Found) -> None:
         text = study.read(path, limit=2**26).decode("utf-8", "replace")
         told = {f"amendments/{a.number:04d}.json": a.what for a in amendments.announced([edition])}
         told |= {f"deviations.jsonl:{n}": d.what for n, d in enumerate(amendments.deviations(edition), 1)}
+        differing = _differing(edition)
     except PenmarkError as error:
         found.error(error)
         return
@@ -42,13 +44,25 @@ def changes(edition: study.Edition, found: Found) -> None:
     for place, what in told.items():
         if display.markdown(what) not in said:
             found.failed("CHANGES.md", f"leaves out {place}", what, _GENERATED)
+    for line in differing[1] if differing is not None else ():
+        if line not in said:
+            found.failed("CHANGES.md", "leaves out a difference from the promise before", line, _GENERATED)
     heads = sum(map(_is_head, lines, ["", *lines])) - 1  # but the title
-    if heads > len(told):
-        expected = f"{len(told)}, one for each amendment and deviation"
+    most = len(told) + (differing is not None)
+    if heads > most:
+        expected = f"{most}, one for each amendment and deviation, and for what differs from the promise before"
         found.failed("CHANGES.md", f"tells {heads} changes", expected, _GENERATED)
     for number, line in enumerate(lines, 1):
         if _MARKUP.search(_plain(line)):
             found.failed(f"CHANGES.md:{number}", line, "no HTML, fence or hidden address", _GENERATED)
+
+
+def _differing(edition: study.Edition) -> tuple[tuple[str, str], list[str]] | None:
+    """The lines about the promise before; none where one of the two cannot be read, which check 3 tells."""
+    try:
+        return amendments.differing(edition, amendments.announced([edition]))
+    except PenmarkError:
+        return ("", ""), []
 
 
 def _is_head(line: str, above: str) -> bool:

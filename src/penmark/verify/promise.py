@@ -9,12 +9,14 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from penmark import amendments, cards, departed, protocol, seals, study, tokens, versions
+from penmark import amendments, cards, chained, departed, differences, protocol, seals, study, tokens, versions
 from penmark.errors import PenmarkError
 from penmark.records import Amendment, Card, Protocol, Seal
 from penmark.verify import differing, stamps
 from penmark.verify.found import Found
 from penmark.verify.sums import digest
+
+_ANNOUNCE = "Amendments are announced before the promise that they change. Ask the publisher what was promised before."
 
 
 def promise(edition: study.Edition, promised: Protocol, sealed: Seal | None, trust: tokens.Trust, found: Found) -> None:
@@ -25,6 +27,7 @@ def promise(edition: study.Edition, promised: Protocol, sealed: Seal | None, tru
     known = _cards(edition, promised, found)
     _departures(edition, promised, known, found)
     _amendments(edition, promised, sealed, trust, found)
+    _chained(edition, promised, known, found)
     _deviations(edition, promised, found)
     if found.clean:
         found.ok("protocol.json", "protocol.yaml says the same; departures as computed")
@@ -138,7 +141,7 @@ def _amendments(
         subject = f"amendments/{path.name}"
         times = stamps.beside(path, trust, found)
         try:
-            amendment = amendments.read(path)
+            amendment = chained.read_amendment(path)
             stamps.check_time(amendment.announced_at, subject)
         except PenmarkError as error:
             found.error(error)
@@ -159,6 +162,56 @@ def _before(path: Path, amendment: Amendment, times: list[stamps.Stamp], sealed:
             remedy = "An amendment binds only editions promised after it."
             expected = f"before the promise, {sealed.sealed_at}"
             found.failed(f"amendments/{path.name}", f"announced at {at}{whose}", expected, remedy)
+
+
+def _chained(edition: study.Edition, promised: Protocol, known: dict[str, Card], found: Found) -> None:
+    """What changed since the promise before this one was announced by amendments, and what they announce is promised."""
+    held = edition.earlier.root.is_dir()
+    if promised.format == 1 or not held:
+        for other in sorted(edition.earlier.root.glob("*")) if held else ():
+            found.failed(f"earlier/{other.name}", "is carried", "nothing: format 1 has no such folder", "Remove it.")
+        _first(edition, promised, found)
+        return
+    if len(known) < len(promised.detectors):
+        return  # cards that cannot be read, which is told
+    try:
+        was, now = chained.read(edition.earlier), chained.read(edition, held=False)
+        names = {"promise", "protocol", *(f"detector-{name}" for name in was.promise["detectors"])}
+        announced = amendments.announced([edition])
+    except PenmarkError as error:
+        found.error(error)
+        return
+    for path in sorted(edition.earlier.root.glob("*")):
+        if path.stem not in names:
+            found.failed(f"earlier/{path.name}", "is in no earlier promise", "that promise's files only", "Remove it.")
+    if amendments.quarter(was.tag) > amendments.quarter(now.tag):
+        found.failed("earlier/promise.json", f"is of {was.tag}", f"an edition before {now.tag}", _ANNOUNCE)
+    judged = differences.judge(was.promise, now.promise, announced)
+    for each in judged.uncovered:
+        found.failed(
+            f"protocol.json {each.at}", str(each.now), f"{each.was}, as in {was.tag}, or an amendment", _ANNOUNCE
+        )
+    for number, at, said, becomes in judged.unkept:
+        found.failed(f"protocol.json {at}", str(said), f"{becomes}, as amendment {number} announces", _ANNOUNCE)
+    for number, at, said, quoted in judged.misquoted:
+        found.failed(f"amendments/{number:04d}.json {at}", f"was {quoted}", f"was {said}", _ANNOUNCE)
+    if found.clean:
+        found.ok("earlier/promise.json", f"all that changed since {was.tag} was announced, or needs no amendment")
+
+
+def _first(edition: study.Edition, promised: Protocol, found: Found) -> None:
+    """A promise that names none before it: by its word the first of its study."""
+    if promised.format > 1:
+        why = "the promise names none before it: whether this is the first of the study is its word"
+        found.not_applicable("earlier/promise.json", why)
+        for path in sorted(edition.amendments.glob("*.json")):
+            try:
+                binds = chained.read_amendment(path).binds_from
+            except PenmarkError:
+                continue  # which is told
+            if amendments.quarter(binds) <= amendments.quarter(promised.edition):
+                got = f"binds {promised.edition}, whose promise names no earlier one"
+                found.failed(f"amendments/{path.name}", got, "the promise that it amends, in earlier/", _ANNOUNCE)
 
 
 def _deviations(edition: study.Edition, promised: Protocol, found: Found) -> None:

@@ -87,8 +87,7 @@ def _read(edition: study.Edition, name: str, found: Found) -> Seal | None:
 
 
 def _chain(edition: study.Edition, names: list[str], read: dict[str, Seal], found: Found) -> None:
-    before: str | None = None
-    at: str | None = None
+    before, at = _earlier(edition, found)
     for name in names:
         seal = read.get(name)
         if seal is not None:
@@ -101,6 +100,20 @@ def _chain(edition: study.Edition, names: list[str], read: dict[str, Seal], foun
             first = read[next(iter(read))]
             found.equal(f"seals/{name}.json study", (seal.study, seal.edition), (first.study, first.edition), _SEALED)
         before = digest(edition.seal(name))
+
+
+def _earlier(edition: study.Edition, found: Found) -> tuple[str | None, str | None]:
+    """Digest and time of the promise before this one, which the first seal names; None for the first of a study."""
+    path = edition.earlier.seal("promise")
+    if not path.is_file():
+        return None, None
+    try:
+        held = read(edition.earlier, "promise")
+        stamps.check_time(held.sealed_at, "earlier/promise.json")
+    except PenmarkError as error:
+        found.error(error)
+        return digest(path), None
+    return digest(path), held.sealed_at
 
 
 def _digests(root: Path, name: str, seal: Seal, found: Found) -> None:

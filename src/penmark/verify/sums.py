@@ -39,10 +39,12 @@ PATHS = re.compile(
     rf"|journal/{_DETECTOR}(\.[0-9]+of[0-9]+)?\.jsonl|evidence/{_DETECTOR}-[0-9]{{4,6}}\.jsonl\.gz"
     r"|texts/[0-9a-f]{64}\.txt|texts/[0-9]{4,6}\.jsonl\.gz"
     rf"|amendments/[0-9]{{4}}\.json|amendments/[0-9]{{4}}-{_AUTHORITY}\.tsr|tables/[a-z0-9_]+\.csv"
-    rf"|replies/{_DETECTOR}\.md"
+    rf"|replies/{_DETECTOR}\.md|earlier/(promise|protocol|detector-{_DETECTOR})\.json"
 )
 """The paths that a bundle may have."""
-FOLDERS = frozenset({"detectors", "seals", "journal", "evidence", "texts", "amendments", "tables", "report", "replies"})
+FOLDERS = frozenset(
+    {"detectors", "seals", "journal", "evidence", "texts", "amendments", "tables", "report", "replies", "earlier"}
+)
 EARLIER = ("9e3f127f9170d45846dfc598503837aab34a3eedcd4be39397cf823dfbc71849",)
 """SHA-256 of each ``verify.py`` of an earlier release, oldest first: that of format 1."""
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
