@@ -1,7 +1,8 @@
 """Canonical bytes and digests: the one reading of every byte.
 
-A record's canonical form is RFC 8785 JSON, further restricted: keys are ASCII, numbers are integers below 2**53,
-decimals travel as strings. A JSON line in any penmark file equals its own canonical form, or it is a fault.
+A record's canonical form is RFC 8785 JSON, further restricted: keys are ASCII (but the verdicts of a card), numbers are
+integers below 2**53, decimals travel as strings. A JSON line in any penmark file equals its own canonical form, or it is a
+fault.
 *Never*: floats, duplicate keys, two spellings of one value.
 """
 
@@ -21,6 +22,8 @@ from penmark.errors import PenmarkError
 
 MAX_INTEGER = 2**53 - 1
 MAX_DEPTH = 32
+DISPLAYED = "verdicts"
+"""The key under which keys are words that a screen displays, in whichever script."""
 MOST_MARKS = 100
 """So many combining marks stand in a row at most: to put longer rows in order (NFC) takes the square of their length."""
 _STACKED = "\u0f73\u0f75\u0f81"  # of class 0, but made of marks that are not
@@ -30,7 +33,8 @@ _ODD = re.compile(rf"(?<![^\w\s\0-\u02ff])[^\w\s\0-\u02ff]{{{MOST_MARKS + 1},}}"
 
 def encode(value: Any) -> bytes:
     """Canonical bytes of a JSON value (no newline). Raises PenmarkError for what has no canonical form."""
-    _refuse(value, 0)
+    if _refuse(value, 0):
+        return orjson.dumps(_sorted(value))
     # For ASCII keys and no floats orjson's sorted output is RFC 8785 byte for byte (tests hold it to rfc8785).
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
@@ -112,24 +116,41 @@ def only_line_ends(raw: bytes, same: Callable[[bytes], bool]) -> str:
     return "; it differs only by its line ends, which some program converted" if turned else ""
 
 
-def _refuse(value: Any, depth: int) -> None:
+def encodable(key: str) -> bool:
+    """Whether a text has bytes in UTF-8: half of a surrogate pair has none."""
+    return not any("\ud800" <= character <= "\udfff" for character in key)
+
+
+def _sorted(value: Any) -> Any:
+    """The value with its keys in the order of RFC 8785, by their UTF-16 code units."""
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value, key=lambda key: key.encode("utf-16-be"))}
+    return [_sorted(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _refuse(value: Any, depth: int, displayed: bool = False) -> bool:
+    """Raises PenmarkError for what has no canonical form. ``displayed``: the keys are words that a screen displays. Whether
+    one of the keys is not ASCII."""
     if depth > MAX_DEPTH:
         raise PenmarkError(f"nested deeper than {MAX_DEPTH} levels")
+    wide = False
     match value:
         case None | bool() | str():
-            return
+            return False
         case int():
             if abs(value) > MAX_INTEGER:
                 raise PenmarkError(f"the integer {value} is not below 2^53")
         case dict():
             for key, item in value.items():
-                if not isinstance(key, str) or not key.isascii():
+                if not isinstance(key, str) or not (key.isascii() or (displayed and encodable(key))):
                     raise PenmarkError(f"the key {key!r} is not an ASCII string")
+                wide = wide or not key.isascii()
                 # Nearly all that is in records are texts and nothing: no call for each of them.
                 if (type(item) is not str and item is not None) or depth >= MAX_DEPTH:
-                    _refuse(item, depth + 1)
+                    wide |= _refuse(item, depth + 1, key == DISPLAYED)
         case list() | tuple():
             for item in value:
-                _refuse(item, depth + 1)
+                wide |= _refuse(item, depth + 1)
         case _:
             raise PenmarkError(f"{type(value).__name__} values have no canonical form here (decimals are strings)")
+    return wide

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from penmark import text
+from penmark import canon, text
 from penmark.records import Band, Card, Rule, Verdict
 
 NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -120,8 +121,9 @@ def _bound(digits: str) -> Decimal:
 
 
 def fold(shown: str) -> str:
-    """A displayed verdict as it is compared: white space trimmed and folded to one space, case folded."""
-    return text.fold(shown).casefold()
+    """A displayed verdict as it is compared: white space trimmed and folded to one space, composed (NFC), case folded."""
+    line = text.fold(shown)
+    return (line if line.isascii() or canon.piled(line) else unicodedata.normalize("NFC", line)).casefold()
 
 
 def classes(card: Card) -> dict[str, Verdict]:

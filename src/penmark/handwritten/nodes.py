@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml import events as ev
 from ruamel.yaml.error import YAMLError
 
+from penmark import canon
 from penmark.errors import Fault, PenmarkError
 
 MAX_DEPTH = 16
@@ -60,6 +61,11 @@ def compose(text: str, place: str) -> tuple[Node, list[Fault]]:
         ) from None
 
 
+def _are_words(stack: list[_Open]) -> bool:
+    """Whether the keys of the innermost mapping are words that a screen displays."""
+    return len(stack) > 1 and stack[-2].key == canon.DISPLAYED
+
+
 class _Composer:
     def __init__(self, place: str) -> None:
         self.place, self.faults = place, list[Fault]()
@@ -72,7 +78,7 @@ class _Composer:
             self._refuse(event, line)
             match event:
                 case ev.ScalarEvent() | ev.AliasEvent():
-                    self._put(stack[-1], _scalar(event, line))
+                    self._put(stack[-1], _scalar(event, line), words=_are_words(stack))
                 case ev.MappingStartEvent() | ev.SequenceStartEvent():
                     if len(stack) > MAX_DEPTH:
                         raise PenmarkError(
@@ -100,20 +106,21 @@ class _Composer:
         if getattr(event, "tag", None) is not None:
             self._fault(line, f"has a tag ({event.tag})", "Write the value without its tag.")
 
-    def _put(self, parent: _Open, node: Node) -> None:
+    def _put(self, parent: _Open, node: Node, words: bool = False) -> None:
         held = parent.value
         if isinstance(held, list):
             held.append(node)
         elif parent.key is None:
-            parent.key, parent.key_line = self._key(node, held), node.line
+            parent.key, parent.key_line = self._key(node, held, words), node.line
         else:
             # An empty value stands where the parser noticed it, often a line later: the line of the key is meant.
             held.setdefault(parent.key, node._replace(line=parent.key_line))
             parent.key = None
 
-    def _key(self, node: Node, held: dict[str, Node]) -> str:
+    def _key(self, node: Node, held: dict[str, Node], words: bool) -> str:
+        """The key; where it is one of ``words`` that a screen displays, in whichever script."""
         key = node.value
-        if not isinstance(key, str) or not key.isascii() or not key:
+        if not isinstance(key, str) or not (key.isascii() or (words and canon.encodable(key))) or not key:
             self._fault(
                 node.line, "has a key that is not a word in ASCII", "Write `key: value`, the key in ASCII letters."
             )

@@ -387,6 +387,7 @@ def small_integer(text: str) -> int:
 # With ASCII keys and these integers, Python's writer is RFC 8785 to the byte: keys sorted, no spaces, and of all
 # characters only ", \ and those below U+0020 escaped, in the same way (\b \t \n \f \r, else \u00xx in lower case).
 ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+AS_IS = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 DECODER = json.JSONDecoder(parse_float=small_integer, parse_int=small_integer, parse_constant=small_integer)
 
 
@@ -394,9 +395,10 @@ def canonical(line: bytes) -> Any:
     """The value of canonical JSON; Fault where these bytes are not the one way to write it."""
     try:
         value = DECODER.decode(line.decode())
-        if depth(value, line) > DEPTH or not (line.isascii() or ascii_keys(value)):
+        plain = line.isascii() or ascii_keys(value)
+        if depth(value, line) > DEPTH or not (plain or worded(value)):
             raise ValueError("deep nesting, or a key outside ASCII")
-        again = ENCODER.encode(value).encode()
+        again = (ENCODER.encode(value) if plain else AS_IS.encode(in_order(value))).encode()
     except (ValueError, RecursionError) as error:
         raise Fault(f"no JSON that can be read: {error}", "canonical JSON") from None
     if again != line:
@@ -425,6 +427,20 @@ def ascii_keys(value: Any) -> bool:
     """Whether all keys are ASCII; others RFC 8785 and Python would not sort alike."""
     keys = value if isinstance(value, dict) else ()
     return all(key.isascii() for key in keys) and all(map(ascii_keys, inner(value)))
+
+
+def worded(value: Any, displayed: bool = False) -> bool:
+    """Whether all keys are ASCII, but words that a screen displays (of a card's verdicts)."""
+    if not isinstance(value, dict):
+        return all(map(worded, inner(value)))
+    return all((displayed or key.isascii()) and worded(item, key == "verdicts") for key, item in value.items())
+
+
+def in_order(value: Any) -> Any:
+    """The value with its keys by their UTF-16 code units, as RFC 8785 has them."""
+    if isinstance(value, dict):
+        return {key: in_order(value[key]) for key in sorted(value, key=lambda key: key.encode("utf-16-be"))}
+    return [in_order(item) for item in value] if isinstance(value, list) else value
 
 
 def of_kind(value: Any, kind: str) -> bool:
@@ -672,7 +688,8 @@ def pointed(value: Any, pointer: str | None) -> str | None:
 
 def folded(verdict: str) -> str:
     """A verdict as verdicts are compared."""
-    return " ".join(RUN.findall(verdict)).casefold()
+    line = " ".join(RUN.findall(verdict))
+    return (line if line.isascii() or piled(line) else unicodedata.normalize("NFC", line)).casefold()
 
 
 def exact(score: str) -> decimal.Decimal:
