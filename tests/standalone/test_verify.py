@@ -7,6 +7,7 @@ worked out from the list of answers in it, and the intervals with another progra
 
 from __future__ import annotations
 
+import ast
 import csv
 import importlib.util
 import io
@@ -1502,3 +1503,27 @@ def test_it_imports_the_standard_library_only() -> None:
     }
     assert imported <= sys.stdlib_module_names
     assert not imported & {"socket", "subprocess", "urllib", "http", "ctypes", "pickle", "importlib"}
+
+
+OLDER = [path for name in ("3.8", "3.9", "3.10") for path in [shutil.which(f"python{name}")] if path is not None]
+OLDER += [
+    str(path) for name in ("8", "9", "10") for path in Path.home().glob(f".pyenv/versions/3.{name}.*/bin/python3")
+]
+
+
+@pytest.mark.skipif(not OLDER, reason="no older Python here")
+def test_an_older_python_says_what_it_needs(tmp_path: Path) -> None:
+    root, asked = handmade.write(handmade.build(), tmp_path), 0
+    for python in OLDER:
+        if subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0:
+            done = subprocess.run([python, verify.__file__, root], capture_output=True, text=True, check=False)
+            assert (done.returncode, done.stdout) == (2, "")
+            assert done.stderr.startswith("verify.py needs Python 3.11 or newer; this is 3.")
+            assert done.stderr.count("\n") == 1
+            asked += 1
+    if asked == 0:
+        pytest.skip("no older Python that runs")
+
+
+def test_its_syntax_is_read_by_python_3_8() -> None:
+    ast.parse(Path(verify.__file__).read_text(encoding="utf-8"), feature_version=(3, 8))

@@ -274,7 +274,7 @@ def _replies(edition: study.Edition, known: Collection[str], sources: display.So
     """The file of each detector whose vendor replied. Raises PenmarkError for one that is no reply, or of nobody here."""
     folder = edition.root / replies.FOLDER
     found: dict[str, str] = {}
-    for path in sorted(folder.glob("*.md")) if folder.is_dir() else ():
+    for path in study.own(folder, "*.md"):
         if path.stem not in known:
             remedy = f"Name it as a detector of the promise is named: {', '.join(sorted(known))}."
             raise PenmarkError("is a reply about no detector of this edition", place=str(path), remedy=remedy)
@@ -293,8 +293,8 @@ def _changes(edition: study.Edition, sources: display.Sources) -> dict[str, Any]
     for row, t in enumerate(sources.rows("screening.csv"), 1):
         findings.setdefault((t["severity"], t["rule"]), []).append(row)
     deviations = amendments.deviations(edition)
-    announced = sorted(p.name for p in edition.amendments.glob("*.json")) if edition.amendments.is_dir() else []
-    stamped = sorted(p.name for p in edition.seals.glob("*.tsr"))
+    announced = [p.name for p in study.own(edition.amendments, "*.json")]
+    stamped = [p.name for p in study.own(edition.seals, "*.tsr")]
     seals = [
         {
             "path": f"seals/{name}.json",

@@ -39,6 +39,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+if sys.version_info < (3, 11):  # noqa: UP036  an older one reads times otherwise, and would call good seals forged
+    sys.stderr.write(
+        "verify.py needs Python 3.11 or newer; this is {}.{}: nothing was checked\n".format(*sys.version_info)
+    )
+    sys.exit(2)
+
 NAMES = ("sums", "seals", "protocol", "manifest", "journals", "completeness", "tables", "pages")
 REMEDIES = (
     "Get this file again from the publisher.",
@@ -48,6 +54,10 @@ REMEDIES = (
     "Journals and evidence must be published as they were written.",
     "Each scheduled pair needs exactly one state, and a reason where there is no call.",
     "Compute the table again from protocol, manifest and journals.",
+)
+CONVERTED = (
+    "Nothing else is checked. With git: `git config core.autocrlf false`, a line `* -text` in .gitattributes, and check the"
+    " files out again; else unpack the tar that was published."
 )
 FORMATS, KNOWN = (1, 2), "1 and 2"
 SHOWN, DEPTH, FILES = 50, 128, 2_000_000  # faults told of a check; nesting of JSON; files of a bundle
@@ -95,6 +105,8 @@ PATHS = re.compile(
     rf"|earlier/(promise|protocol|detector-{NAMED})\.json"
 )
 WORDS = ("README.md", "CHANGES.md", "LICENSE", "CITATION.cff", "datapackage.json", "croissant.json", "verify.py")
+# Laid beside files by git, desktops and unpackers: no part of a bundle, never opened, and no fault of it.
+BESIDE = re.compile(r"\.git|\.gitattributes|\.gitignore|\.DS_Store|Thumbs\.db|desktop\.ini|__MACOSX|\._[^/]*")
 FOLDERS = ("detectors", "seals", "journal", "evidence", "texts", "amendments", "tables", "report", "replies", "earlier")
 # Fields of records: s string, t time, d digest, i integer, o object, l list of strings, * anything; with ? also null.
 SEAL = "announced:* digests:o edition:s format:i journals:o kind:s previous:d? sealed_at:t software:s study:s"
@@ -267,12 +279,15 @@ class Bundle:
         self.root, self.report = root, report
         self.files: dict[str, int] = {}
         self.sums: dict[str, str] = {}
-        folders = [""]
+        folders, beside = [""], list[str]()
         while folders:
             folder = folders.pop()
             with report.guard(1, folder or "."), os.scandir(root / folder) as entries:
                 empty = True
                 for entry in entries:
+                    if BESIDE.fullmatch(entry.name) and not entry.is_symlink() and (entry.is_file() or entry.is_dir()):
+                        beside.append(folder + entry.name)
+                        continue
                     empty = False
                     if folder == "" and entry.is_dir(follow_symlinks=False):
                         folders.append(entry.name + "/")
@@ -282,6 +297,9 @@ class Bundle:
                         self.look_at(folder + entry.name, entry)
                 if empty and folder:
                     report.fault(1, folder, "a folder in which nothing stands", "a file in it, or no such folder")
+        if beside:
+            told = ", ".join(sorted(beside)[:5]) + (f" and {len(beside) - 5} more" if beside[5:] else "")
+            report.unchecked(1, told, "no part of the bundle: other programs lay such beside files; not opened")
 
     def look_at(self, path: str, entry: os.DirEntry[str]) -> None:
         if not entry.is_file(follow_symlinks=False):
@@ -956,6 +974,30 @@ class Study:
     def files_of(self, name: str, folder: str) -> list[str]:
         ends = {"journal": r"(\.[0-9]+of[0-9]+)?\.jsonl", "evidence": r"-[0-9]{4,}\.jsonl\.gz"}
         return self.bundle.named(f"{folder}/{re.escape(name)}{ends[folder]}")
+
+
+def turned(bundle: Bundle, report: Report) -> bool:
+    """1: whether some program gave the text files other line ends, SHA256SUMS among them: one line, as no digest can fit."""
+    with contextlib.suppress(Fault, OSError):
+        if not next(bundle.chunks("SHA256SUMS"), b"").partition(b"\n")[0].endswith(b"\r"):
+            return False
+        count, lines = 1, bundle.whole("SHA256SUMS", most=1 << 28).decode(errors="replace").split("\r\n")
+        for digest, _, path in (line.partition("  ") for line in lines):
+            with report.guard(1, path):
+                if path in bundle.files and bundle.digest(path) != digest:
+                    plain = bundle.whole(path).replace(b"\r\n", b"\n") if bundle.files[path] <= SMALL else b""
+                    if digest in (sha256(plain), sha256(plain.replace(b"\n", b"\r\n"))):
+                        count += 1
+                    else:
+                        report.fault(1, path, f"{bundle.digest(path)}, and not by its line ends alone", digest)
+        got = f"and {count - 1} more files have CRLF line ends, to which git or another program converted them"
+        report.add(1, "failed", "SHA256SUMS", got, "the bytes that were published", CONVERTED)
+        report.faults[1] += 1
+        for number in range(2, len(NAMES) + 1):
+            report.open.add(number)
+            report.unchecked(number, "the bundle", "line ends were converted, so no digest fits: see check 1")
+        return True
+    return False
 
 
 def check_sums(study: Study) -> None:
@@ -2555,6 +2597,8 @@ def verify(root: Path) -> list[dict[str, Any]]:
     """All checks of the bundle in this folder, as records; nothing that the bundle holds makes this raise."""
     report = Report()
     study = Study(Bundle(root, report), report)
+    if turned(study.bundle, report):
+        return report.checks()
     with report.guard(1, "SHA256SUMS"):
         check_sums(study)
     with report.guard(2, "seals"):

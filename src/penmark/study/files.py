@@ -11,6 +11,7 @@ import errno
 import fcntl
 import gzip
 import os
+import re
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -29,6 +30,8 @@ MAX_EXPANDED = 8 * 2**30
 
 
 # --- reading -----------------------------------------------------------------------------------------------------------
+_BESIDE = re.compile(r"\.git|\.gitattributes|\.gitignore|\.DS_Store|Thumbs\.db|desktop\.ini|__MACOSX|\._[^/]*")
+"""What git, a desktop or an unpacker lays beside files by itself: no part of a bundle, never opened, and no fault of it."""
 
 
 def read(path: Path, *, limit: int = MAX_FILE) -> bytes:
@@ -123,6 +126,16 @@ def only_line_ends(path: Path, digest: str) -> str:
         return canon.only_line_ends(read(path, limit=MAX_LINE), lambda raw: canon.sha256(raw) == digest)
     except PenmarkError:
         return ""
+
+
+def beside(name: str) -> bool:
+    """Whether git, a desktop or an unpacker lays files of that name beside others by itself: no part of a bundle."""
+    return _BESIDE.fullmatch(name) is not None
+
+
+def own(folder: Path, pattern: str = "*") -> list[Path]:
+    """The paths of a folder that match, but those that other programs lay beside; nothing where there is no folder."""
+    return sorted(path for path in folder.glob(pattern) if not beside(path.name)) if folder.is_dir() else []
 
 
 def _open(path: Path) -> IO[bytes]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from penmark.errors import UsageError
 from penmark.study import marking
+from penmark.study.files import beside
 
 EXTRACT = "SAME-AS-BUNDLE.sha256"
 """The list in an extract about one detector: its files that are byte for byte those of the bundle."""
@@ -106,7 +107,8 @@ class Edition:
 def _files(folder: Path, ending: str) -> list[Path]:
     """What is in a folder and has that ending. Raises OSError for a folder that may not be read, where ``glob`` finds
     nothing: nobody is told that nothing is sealed because he may not look."""
-    return [path for path in folder.iterdir() if path.name.endswith(ending)] if folder.is_dir() else []
+    found = folder.iterdir() if folder.is_dir() else ()
+    return [path for path in found if path.name.endswith(ending) and not beside(path.name)]
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def described(
     edition: study.Edition, promised: Protocol, out: Path, *, withheld: int, withdrawn: int
 ) -> dict[str, bytes]:
     """The descriptive files of the bundle ``out`` but verify.py, by path; they follow from its other files alone."""
-    tables = {p.name: _header(p) for p in sorted((out / "tables").glob("*.csv"))}
+    tables = {p.name: _header(p) for p in study.own(out / "tables", "*.csv")}
     return {
         "README.md": _readme(promised, out, withheld, withdrawn).encode(),
         "CHANGES.md": amendments.changes([edition], tag=promised.edition).encode(),
@@ -59,7 +59,7 @@ def _readme(promised: Protocol, out: Path, withheld: int, withdrawn: int) -> str
     )
     announced = read_seal(study.Edition(out), "corpus").announced
     public = "" if announced is not None else " The protocol was not publicly pre-registered."
-    stamped = sorted((out / "seals").glob("*.tsr"))
+    stamped = study.own(out / "seals", "*.tsr")
     openssl = "\n".join(f"    {_openssl(token)}" for token in stamped)
     held = (
         "All texts are in `texts/`."

@@ -38,14 +38,16 @@ def check(root: Path, trust: tokens.Trust, *, further: Further | None = None) ->
     edition = study.Edition(root.resolve())
     found = [Found(number, name, edition.root) for number, name in enumerate(NAMES, 1)]
     names = _run(found[0], lambda: sums.walk(edition.root, found[0]))
-    if names is not None:
+    turned = names is not None and _run(found[0], lambda: sums.turned(edition.root, names, found[0]))
+    if names is not None and not turned:
         _checks(edition, trust, names, found)
         if further is not None:
             _run(found[7], lambda: further(edition, found))
     else:
         for one in found[1:]:
             why = "the bundle holds links or special files, so nothing else of it is opened"
-            one.not_checked("the bundle", why, "Remove them, or get the bundle again.")
+            why = "line ends were converted, so no digest fits: see check 1" if turned else why
+            one.not_checked("the bundle", why, "Mend that, or get the bundle again.")
     return [check for each in found for check in each.checks()]
 
 

@@ -302,14 +302,14 @@ def _one(where: str, place: str, line: bytes, found: Found) -> evidence.Kept:
 
 def _files(edition: study.Edition, name: str) -> list[Path]:
     pattern = re.compile(re.escape(name) + r"-[0-9]{4,6}\.jsonl\.gz")
-    held = edition.evidence.iterdir() if edition.evidence.is_dir() else ()
+    held = study.own(edition.evidence)
     return sorted((path for path in held if pattern.fullmatch(path.name)), key=lambda path: (len(path.name), path.name))
 
 
 def strays(edition: study.Edition, names: set[str], found: Found) -> None:
     """Evidence of detectors that nobody promised."""
     known = {path for name in names for path in _files(edition, name)}
-    for path in sorted(edition.evidence.iterdir()) if edition.evidence.is_dir() else []:
+    for path in study.own(edition.evidence):
         if path not in known:
             found.failed(
                 f"evidence/{path.name}", "is evidence of no promised detector", "promised ones only", "Remove it."

@@ -94,7 +94,7 @@ def tables(edition: study.Edition, again: Computed, six: Found, seven: Found) ->
         if path in ("tables/readings.csv", "tables/rates.csv", "tables/rates_lenient.csv"):
             for place, fact in _published(path, got, data):
                 six.failed(place, fact, "every pair of the manifest, in one state", _LEFT_OUT)
-    extra = sorted({f"tables/{p.name}" for p in edition.tables.iterdir()} - set(expected) - unknown)
+    extra = sorted({f"tables/{p.name}" for p in study.own(edition.tables)} - set(expected) - unknown)
     for path in extra:
         seven.failed(path, "is a table that nothing computes", "the computed tables only", "Remove it.")
     if seven.clean:

@@ -55,7 +55,7 @@ def pages(root: Path, found: Found) -> None:
         return _read(root, path)
 
     sources = display.Sources(read, tokens.attimes(read))
-    names = sorted(p.name for p in folder.iterdir())
+    names = [p.name for p in study.own(folder)]
     if "index.html" not in names:
         found.failed("report/index.html", "is missing", "a page", _MADE)
     for name in names:
@@ -302,11 +302,11 @@ def _required(sources: display.Sources, root: Path) -> Iterator[str]:
     deviations = root / "deviations.jsonl"
     for number, _ in study.lines(deviations) if deviations.is_file() else ():
         yield f"data-quote deviations.jsonl:{number}#/what"
-    for amendment in sorted((root / "amendments").glob("*.json")):
+    for amendment in study.own(root / "amendments", "*.json"):
         yield f"data-quote amendments/{amendment.name}#/what"
     for number in range(len(promised["detectors"])):
         yield f"data-quote protocol.json#/detectors/{number}/settings"
-    for reply in sorted((root / "replies").glob("*.md")):
+    for reply in study.own(root / "replies", "*.md"):
         yield from (f"data-quote replies/{reply.name}#/{part}" for part in ("date", "from", "reply"))
 
 

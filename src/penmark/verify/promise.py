@@ -79,7 +79,7 @@ def _cards(edition: study.Edition, promised: Protocol, found: Found) -> dict[str
         found.equal(f"{subject} plugin", f"code of {code}", f"code of {sealed.card.ask.plugin}", remedy)
         known[detector.name] = sealed.card
     names = {d.name for d in promised.detectors}
-    for path in sorted(edition.detectors.glob("*")) if edition.detectors.is_dir() else []:
+    for path in study.own(edition.detectors):
         if path.name.removesuffix(".json") not in names:
             found.failed(
                 f"detectors/{path.name}",
@@ -137,7 +137,7 @@ def _amendments(
     edition: study.Edition, promised: Protocol, sealed: Seal | None, trust: tokens.Trust, found: Found
 ) -> None:
     folder = edition.amendments
-    for number, path in enumerate(sorted(folder.glob("*.json")) if folder.is_dir() else [], 1):
+    for number, path in enumerate(study.own(folder, "*.json"), 1):
         subject = f"amendments/{path.name}"
         times = stamps.beside(path, trust, found)
         try:

@@ -152,7 +152,7 @@ def _coverage(edition: study.Edition, read: dict[str, Seal], found: Found) -> No
 
 
 def _within(folder: Path) -> list[str]:
-    return [f"{folder.name}/{p.name}" for p in folder.iterdir()] if folder.is_dir() else []
+    return [f"{folder.name}/{p.name}" for p in study.own(folder)]
 
 
 def _order(sealed: Sealed, found: Found) -> None:

@@ -60,8 +60,8 @@ def beside(path: Path, trust: tokens.Trust, found: Found) -> list[Stamp]:
 
 def strays(folder: Path, found: Found) -> None:
     """Tokens of a folder that stand beside no file."""
-    names = [path.stem for path in folder.glob("*.json")] if folder.is_dir() else []
-    for path in sorted(folder.glob("*.tsr")) if folder.is_dir() else []:
+    names = [path.stem for path in study.own(folder, "*.json")]
+    for path in study.own(folder, "*.tsr"):
         if not any(path.name.startswith(f"{name}-") for name in names):
             subject = f"{folder.name}/{path.name}"
             found.failed(subject, "is a token of nothing", "tokens beside their files", "Remove it, or find its file.")

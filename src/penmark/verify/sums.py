@@ -47,9 +47,38 @@ FOLDERS = frozenset(
 )
 EARLIER = ("9e3f127f9170d45846dfc598503837aab34a3eedcd4be39397cf823dfbc71849",)
 """SHA-256 of each ``verify.py`` of an earlier release, oldest first: that of format 1."""
+_NOTED = 5
+"""So many names of these are told."""
+_TURNED = (
+    "Nothing else is checked. With git: `git config core.autocrlf false`, a line `* -text` in .gitattributes, and check the files"
+    " out again; else unpack the tar that was published."
+)
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 _AGAIN = "Get the bundle again from where it was published; if it is the same there, the publisher changed it."
 _WHO = "Remove it; look who put it there."
+
+
+def turned(root: Path, names: list[str], found: Found) -> bool:
+    """Whether some program gave the text files of the bundle other line ends, SHA256SUMS among them: told in one line, since
+    no digest can fit any more. Files that are others beyond that are told one by one."""
+    if "SHA256SUMS" not in names:
+        return False
+    with (root / "SHA256SUMS").open("rb") as file:
+        if not file.readline(4096).endswith(b"\r\n"):
+            return False
+    lines = study.read(root / "SHA256SUMS", limit=256 * 2**20).decode("utf-8", "replace").split("\r\n")
+    listed = {match[2]: match[1] for match in map(_LINE.fullmatch, lines) if match is not None}
+    count = 1
+    for path in names:
+        if path not in listed or (got := digest(root / path)) == listed[path]:
+            continue
+        if study.only_line_ends(root / path, listed[path]):
+            count += 1
+        else:
+            found.failed(path, f"SHA-256 {got}, and not by its line ends alone", f"SHA-256 {listed[path]}", _AGAIN)
+    fact = f"and {count - 1} more files have CRLF line ends, to which git or another program converted them"
+    found.failed("SHA256SUMS", fact, "the bytes that were published", _TURNED)
+    return True
 
 
 def sums(root: Path, names: list[str], found: Found) -> None:
@@ -66,19 +95,31 @@ def sums(root: Path, names: list[str], found: Found) -> None:
         found.failed(path, "is missing", f"a file with SHA-256 {listed[path]}", _AGAIN)
     for path in sorted(set(REQUIRED) - present - set(listed)):
         found.failed(path, "is missing", "a file that every bundle has", _AGAIN)
-    for path in sorted(set(listed) & present):
-        try:
-            got, wanted = digest(root / path), listed[path]
-            why = "" if got == wanted else study.only_line_ends(root / path, wanted)
-            found.equal(path, f"SHA-256 {got}{why}", f"SHA-256 {wanted}", _AGAIN)
-        except PenmarkError as error:
-            found.error(error)
+    _compare(root, {path: listed[path] for path in sorted(set(listed) & present)}, found)
     if "format" in present:
         _format(root, found)
     if found.clean:
         found.ok("SHA256SUMS", f"{len(listed)} files, none missing, none extra")
     if "verify.py" in present:
         _verifier(root, found)
+
+
+def _compare(root: Path, listed: dict[str, str], found: Found) -> None:
+    """Hold each file against its sum; those whose line ends alone are others are told in one line."""
+    converted: list[str] = []
+    for path, wanted in listed.items():
+        try:
+            got = digest(root / path)
+            if got != wanted and study.only_line_ends(root / path, wanted):
+                converted.append(path)
+            else:
+                found.equal(path, f"SHA-256 {got}", f"SHA-256 {wanted}", _AGAIN)
+        except PenmarkError as error:
+            found.error(error)
+    if converted:
+        more = f" and {len(converted) - 1} more files: each" if len(converted) > 1 else ""
+        fact = f"{more} is another file; it differs only by its line ends, which some program converted".strip()
+        found.failed(converted[0], fact, f"SHA-256 {listed[converted[0]]}", _AGAIN)
 
 
 def digest(path: Path) -> str:
@@ -161,6 +202,7 @@ def walk(root: Path, found: Found) -> list[str] | None:
     Links, special files and names that the format does not have are faults; none of them is entered or opened.
     """
     paths: list[str] = []
+    beside: list[str] = []
     plain = True
     for prefix in ("", *(f"{name}/" for name in sorted(FOLDERS))):
         folder = root / prefix
@@ -170,6 +212,9 @@ def walk(root: Path, found: Found) -> list[str] | None:
             empty = True
             with os.scandir(folder) as entries:
                 for entry in entries:
+                    if study.beside(entry.name) and not entry.is_symlink() and (entry.is_file() or entry.is_dir()):
+                        beside.append(prefix + entry.name)
+                        continue
                     empty = False
                     if len(paths) > MOST:
                         raise PenmarkError(f"more than {MOST} files", place=str(folder), remedy=_WHO)
@@ -181,6 +226,10 @@ def walk(root: Path, found: Found) -> list[str] | None:
         except PenmarkError as error:
             found.error(error)
             return None
+    if beside:
+        told = ", ".join(sorted(beside)[:_NOTED]) + (f" and {len(beside) - _NOTED} more" if beside[_NOTED:] else "")
+        why = "no part of the bundle: other programs lay such beside files; not opened"
+        found.not_checked(told, why, "Remove them, or look at them by yourself.")
     return paths if plain else None
 
 

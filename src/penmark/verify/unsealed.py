@@ -39,7 +39,7 @@ def replied(edition: study.Edition, promise: Seal | None, found: Found) -> None:
     if promise is None or not folder.is_dir():
         return
     promised = tokens.moment(promise.sealed_at).date()
-    for path in sorted(folder.glob("*.md")):
+    for path in study.own(folder, "*.md"):
         place = f"{replies.FOLDER}/{path.name}"
         try:
             said = replies.parse(study.read(path, limit=replies.LARGEST), place=place)
