@@ -108,7 +108,46 @@ def test_fewer_digits_in_one_arm(tmp_path: Path) -> None:
     long = {name: f"{score}4142135623731" for name, score in spread("m", 601).items()}
     made.answers("x", {name: score[:4] for name, score in spread("h", 101).items()} | long)
     assert told(made, "digits") == [
-        Notice("digits", "x", "A", "shows about 2 digits here and about 16 in C: perhaps another version")
+        Notice("digits", "x", "A", "shows at most 2 digits here and about 16 in C: perhaps another version")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("human", "ai"),
+    [
+        ("0.0000{n:02}", "0.98{n:04}"),
+        ("0", "0.98{n:03}4142135623731"),
+        ("1", "0.98{n:03}4142135623731"),
+        ("1.4142135623{n:02}e-9", "0.98{n:03}4142135623"),
+        ("0.0{n:02}5", "0.36{n:02}9999999999997"),
+    ],
+)
+def test_small_saturated_and_binary_numbers_are_no_other_digits(tmp_path: Path, human: str, ai: str) -> None:
+    made = bench(tmp_path, card("x"))
+    said = {f"h-{n:02d}": human.format(n=n + 11) for n in range(12)} | {
+        f"m-{n:02d}": ai.format(n=n + 11) for n in range(12)
+    }
+    made.answers("x", said)
+    assert told(made, "digits") == []
+
+
+def test_a_detector_that_calls_all_texts_of_people_ai_is_told(tmp_path: Path) -> None:
+    made = bench(tmp_path, card("x"), card("y"), card("z"))
+    made.answers("x", spread("h", 601) | spread("m", 603))
+    made.answers("y", spread("h", 101) | spread("m", 103))
+    made.answers("z", spread("h", 401) | spread("m", 403))
+    assert [(notice.detector, notice.message) for notice in told(made, "one side")] == [
+        ("x", "calls all 12 texts of people AI"),
+        ("y", "calls none of 12 texts of models AI"),
+    ]
+
+
+def test_numbers_that_say_the_contrary_of_their_verdicts_are_told(tmp_path: Path) -> None:
+    further = {"answer": {"score": "/score", "label": "/label"}, "verdicts": {"Real": "human", "Fake": "ai"}}
+    made = bench(tmp_path, card("x", **further))
+    made.answers("x", spread("h", 601) | spread("m", 603), label="Real")
+    assert [notice.message for notice in told(made, "number against verdict")] == [
+        "24 answers have beside their numbers verdicts that say the contrary (the first about h-00); their numbers alone decide"
     ]
 
 

@@ -25,7 +25,10 @@ NEAR = 1e-5
 ALIKE = (10, 0.8)
 """Two detectors are alike where so many scores, and such a share of them, agree."""
 FEW_DIGITS = (5, 4)
-"""Digits are compared between arms with so many scores, and differ where one has half, and so many fewer."""
+"""Digits are compared between arms with so many scores off the ends of the scale, and differ where one has half, and so many
+fewer."""
+LOOKED_AT = 2000
+"""So many scores of an arm tell how finely they are given."""
 
 CLEAR = 1e-9
 """Floats tell two numbers apart that differ by more than this part of them; what is closer is compared exactly."""
@@ -36,6 +39,7 @@ AFTER = (
     " the results; this holds for every number of every table, also of those that have no column for it"
 )
 
+_ROUNDED = Context(prec=12, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _EXACT = Context(prec=50, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _NUMBER = r"^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 
@@ -191,24 +195,42 @@ def _ties(version: Version, given: pl.DataFrame, arms: list[str]) -> Iterator[No
 
 
 def _digits(version: Version, given: pl.DataFrame, arms: list[str]) -> Iterator[Notice]:
-    """Digits after leading zeros: a figure copied from a screen has fewer than one out of an interface."""
-    mantissa = pl.col("score").str.to_lowercase().str.split("e").list.first().str.replace_all(r"[-.]", "")
-    lengths = given.select("arm", digits=mantissa.str.strip_chars_start("0").str.len_bytes())
-    least, fewer = FEW_DIGITS
-    usual = {arm: _middle(lengths.filter(pl.col("arm") == arm)["digits"]) for arm in arms}
-    held = {arm: middle for arm, (middle, count) in usual.items() if count >= least}
-    most = max(held, key=lambda arm: held[arm], default="")
-    for arm, digits in held.items():
-        if 2 * digits <= held[most] and digits + fewer <= held[most]:
-            message = (
-                f"shows about {counted(digits, 'digit')} here and about {held[most]} in {most}: perhaps another version"
-            )
-            yield Notice("digits", version.detector.name, arm, message)
+    """How finely scores are given: a figure copied from a screen is coarser than one out of an interface. No score of the arm
+    is as fine as half of those of another, by digits and by decimals alike: of small numbers with a few decimals only the
+    first are few, of large ones out of a float only the second. The ends of the scale are written the same by everybody."""
+    scale, finest = version.card.scale, dict[str, tuple[int, int]]()
+    ends = [cards.decimal(end) for end in (scale.low, scale.high) if end is not None] if scale is not None else []
+    usual: dict[str, tuple[int, int]] = {}
+    for arm in arms:
+        scores = given.filter(pl.col("arm") == arm)["score"].head(LOOKED_AT).to_list()
+        inner = [fineness(score) for score in scores if cards.decimal(score) not in ends]
+        if len(inner) >= FEW_DIGITS[0]:
+            digits, decimals = (sorted(column) for column in zip(*inner, strict=True))
+            finest[arm], usual[arm] = (digits[-1], decimals[-1]), (_middle(digits), _middle(decimals))
+    for arm, here in finest.items():
+        finer = [name for name, there in usual.items() if all(map(_coarser, here, there))]
+        if finer:
+            other = max(finer, key=lambda name: usual[name])
+            fact = f"shows at most {counted(here[0], 'digit')} here and about {usual[other][0]} in {other}"
+            yield Notice("digits", version.detector.name, arm, f"{fact}: perhaps another version")
 
 
-def _middle(digits: pl.Series) -> tuple[int, int]:
-    ordered = digits.sort().to_list()
-    return (ordered[(len(ordered) - 1) // 2] if ordered else 0), len(ordered)
+def _coarser(here: int, there: int) -> bool:
+    return 2 * here <= there and here + FEW_DIGITS[1] <= there
+
+
+def fineness(score: str) -> tuple[int, int]:
+    """Digits from the first that is not zero, and decimals. What a binary float adds to a short number (0.36869999999999997)
+    is left out."""
+    number = cards.decimal(score)
+    if len(number.as_tuple().digits) >= 15:
+        rounded = _ROUNDED.normalize(number)
+        number = rounded if len(rounded.as_tuple().digits) <= 10 else number
+    return len(number.as_tuple().digits), max(0, -int(number.as_tuple().exponent))
+
+
+def _middle(ordered: list[int]) -> int:
+    return ordered[(len(ordered) - 1) // 2]
 
 
 def _alike(scored: Scored) -> Iterator[Notice]:
