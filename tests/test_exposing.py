@@ -1,5 +1,7 @@
 """Exposures: editions, vendors that were sent a text, and since when it is public; fresh panels stand apart."""
 
+import unicodedata
+
 from penmark import canon, exposing, manifest, promising, protocol, screening, study
 from penmark.records import Protocol
 
@@ -112,3 +114,18 @@ def test_a_new_panel_shares_no_headline_rate_with_the_persisting_one(corpus):
     assert faults(*old, corpus.arm("New", "human", 1, headline=False)) == []
     assert faults(*old, corpus.arm("D", "ai", 1, persists=False)) == []  # made anew for each edition
     assert faults(*old) == []
+
+
+def test_exposures_go_with_the_text_and_not_with_its_id(corpus):
+    made = corpus(corpus.arm("A", "human", 1))
+    made.collect("A", corpus.draft("a", "A text about a café.\n"))
+    earlier(made, "BENCH-2026-Q3")
+    study.write_records(made.place.documents("A"), [])
+    made.collect("A", corpus.draft("z", unicodedata.normalize("NFD", "A text about a café.\r\n")))
+    frozen = manifest.freeze(made.place, made.edition, made.protocol)
+    assert [(row["id"], row["exposures"]) for row in frozen.documents] == [
+        ("z", ["BENCH-2026-Q3", "BENCH-2026-Q3 public since 2026-09-20"])
+    ]
+    found = screening.screen(made.place, made.edition, made.protocol)
+    told = [f.message for f in found if f.rule == "seen-before" and f.document == "z"]
+    assert "has the text of a of BENCH-2026-Q3, under another id" in told

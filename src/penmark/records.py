@@ -125,12 +125,15 @@ class Quota(Record):
 class Evidence(Record):
     """What provenance suffices for an arm: kinds, grades, and for archive text the first date that is too late.
 
+    ``since``: for attested text the first day that is late enough: what was written before it is not fresh.
+
     ``stated``: data sets, by the SHA-256 of their file, whose own word suffices where grade ``stated`` otherwise does not.
     """
 
     kinds: tuple[Literal["archive", "attested", "generated", "edited", "transformed"], ...] = Field(min_length=1)
     grades: tuple[Grade, ...] = Field(min_length=1)
     before: Date | None = None
+    since: Date | None = Field(default=None, exclude_if=_unsaid)
     stated: tuple[Digest, ...] = Field(default=(), exclude_if=_empty)
 
 
@@ -244,7 +247,7 @@ class Arm(Record):
     evidence: Evidence
     filled: str
     persists: bool
-    unit: Literal["document", "source", "author", "topic"] = "document"
+    unit: Literal["document", "source", "author", "topic", "parent"] = "document"
     words: Words | None = None
     quotas: tuple[Quota, ...] = ()
     generation: Generation | None = None
@@ -887,6 +890,8 @@ class Document(Record):
         if name in ("provider", "model", "style"):
             made = self.provenance.draft if self.provenance.kind == "edited" else self.provenance
             return getattr(made, name, None)
+        if name == "parent":
+            return self.provenance.parent if self.provenance.kind == "transformed" else None
         value = self.register_ if name == "register" else getattr(self, name, None)
         return value if isinstance(value, str) else None
 

@@ -111,3 +111,18 @@ def test_rates_of_a_study(tmp_path: Path) -> None:
     assert [n.message for n in scoring.warnings(scored) if n.rule == "units"] == [
         f"the texts of one author are alike: 99 texts count as {writers.effective.n:.1f} (units.csv)"
     ]
+
+
+def test_texts_that_were_made_of_one_text_are_one_unit(tmp_path: Path) -> None:
+    rows = []
+    for number in range(396):
+        made = {"kind": "transformed", "grade": "stated", "attack": "paraphrase", "parent": f'parent "é" {number % 33}'}
+        rows.append(document(f"c-{number:03d}", "C", made))
+    study = Judged(tmp_path, [arm("C", "ai", unit="parent")], rows, [card("x")])
+    study.answers("x", {f"c-{n:03d}": "1" if n % 33 < 11 else "0" for n in range(396)})
+    scored = scoring.score(study.edition)
+    (rate,) = scoring.units(scored)
+    assert (rate.unit, rate.n, rate.k, rate.effective.units, rate.effective.n) == ("parent", 396, 132, 33, 33)
+    assert [n.message for n in scoring.warnings(scored) if n.rule == "units"] == [
+        "the texts of one parent are alike: 396 texts count as 33.0 (units.csv)"
+    ]

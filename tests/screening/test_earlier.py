@@ -1,6 +1,9 @@
 """Texts of before: those of earlier editions, of the demonstration, and the practice texts."""
 
+import unicodedata
 from importlib.resources import files
+
+import pytest
 
 from penmark import manifest, screening, study
 from penmark.records import Protocol
@@ -32,7 +35,12 @@ def closed(made, tag="BENCH-2026-Q3"):
 
 def seen(made):
     found = screening.screen(made.place, made.edition, made.protocol)
-    return [(f.document, f.message, f.private) for f in found if f.rule == "seen-before"]
+    return [(f.document, f.message, f.private) for f in found if f.rule in ("seen-before", "made-before")]
+
+
+def stops(made):
+    found = screening.screen(made.place, made.edition, made.protocol)
+    return {f.document: f.message for f in found if f.rule == "made-before" and f.severity == "error"}
 
 
 def test_texts_of_an_earlier_edition(corpus):
@@ -52,6 +60,42 @@ def test_texts_of_an_earlier_edition(corpus):
         ("new1", "shares 89% of its five-word sequences with old1 of BENCH-2026-Q3", False),
         ("new2", "is the same, but for white space, as old2 of BENCH-2026-Q3", False),
     ]
+
+
+TEXT = " ".join(f"Words number {number} stood in a line of the café, and none of them moved." for number in range(30))
+
+
+DECOMPOSED = unicodedata.normalize("NFD", TEXT)
+AGAIN = {
+    "bytes": TEXT,
+    "form": DECOMPOSED,
+    "ends": TEXT.replace(". ", ".\r\n"),
+    "both": DECOMPOSED.replace(". ", ".\n\n"),
+    "near": TEXT.replace("number 7", "digit 7"),
+    "near and form": DECOMPOSED.replace("number 7", "digit 7"),
+}
+
+
+@pytest.mark.parametrize("form", AGAIN)
+def test_a_text_of_before_under_a_new_id_is_not_made_anew_whatever_its_form(corpus, form):
+    made = corpus(corpus.arm("C", "ai", 2, persists=False))
+    made.collect("C", corpus.draft("old", TEXT, kind="generated"), corpus.draft("older", "Fine.", kind="generated"))
+    closed(made)
+    study.write_records(made.place.documents("C"), [])
+    fresh = "Another text about a café, in which nobody stood in a line; rain fell on the harbour all day long."
+    texts = {"again": AGAIN[form], "fresh": fresh}
+    made.collect("C", *(corpus.draft(name, text, kind="generated") for name, text in texts.items()), anew=True)
+    assert set(stops(made)) == {"again"}
+
+
+def test_a_text_of_before_is_known_by_its_digest_where_the_study_keeps_it_no_longer(corpus):
+    made = corpus(corpus.arm("C", "ai", 1, persists=False))
+    made.collect("C", corpus.draft("old", TEXT, kind="generated"))
+    closed(made)
+    for path in made.place.arm("C").iterdir():
+        path.unlink()
+    made.collect("C", corpus.draft("new", TEXT.replace("\n", "\r\n"), kind="generated"))
+    assert stops(made) == {"new": "has the text of old of BENCH-2026-Q3, or its draft"}
 
 
 def test_documents_that_persist_are_not_their_own_copies(corpus):

@@ -86,7 +86,7 @@ def card(name: str, by: str, default: Json, scale: Json | None, verdicts: Json, 
     }
 
 
-UNITS = {"A": "author", "B": "topic", "C": "document", "D": "source"}
+UNITS = {"A": "author", "B": "topic", "C": "document", "D": "parent"}
 VERDICTS = {"AI": "ai", "Human": "human", "Mixed": "mixed", "Unsure": "uncertain"}
 SHARE = {"meaning": "share of text", "direction": "ai", "low": "0", "high": "1", "unit": ""}
 CHANCE = {"meaning": "probability", "direction": "human", "low": "0", "high": "100", "unit": "percent"}
@@ -682,7 +682,9 @@ def units(study: Study, within: Mapping[Any, list[Json]]) -> list[list[Any]]:
             if arm["unit"] == "document":
                 continue
             some = [pair for pair in pairs if pair["of"]["arm"] == arm["name"]]
-            calls = [(pair["of"][arm["unit"]], pair["call"] == "ai") for pair in some if pair["state"] == "answered"]
+            answered = [pair for pair in some if pair["state"] == "answered"]
+            made = (pair["of"] | {"parent": pair["of"]["provenance"].get("parent")} for pair in answered)
+            calls = [(of[arm["unit"]], pair["call"] == "ai") for of, pair in zip(made, answered, strict=True)]
             n, k = len(calls), sum(flag for _, flag in calls)
             names = {unit for unit, _ in calls} - {None}
             row = [*key, arm["name"], arm["unit"], len(some), n, k, len(names)]

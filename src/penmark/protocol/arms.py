@@ -28,6 +28,7 @@ def compared(base: Arm, given: Arm, number: int) -> Iterator[Row]:
     yield from _plain(base, given)
     yield from _quotas(base, given)
     yield from _evidence(base, given)
+    yield from _sessions(base, given)
     if base.generation is not None:
         yield from _generation(base.name, base.generation, given.generation, number)
     if base.budget is not None:
@@ -86,6 +87,13 @@ def _evidence(base: Arm, given: Arm) -> Iterator[Row]:
             ", ".join(given.evidence.grades),
             f"Weaker evidence suffices for where a text comes from: {', '.join(grades)}.",
         )
+    if base.evidence.since is not None and (given.evidence.since or "") < base.evidence.since:
+        yield (
+            "fresh-date",
+            f"arm {base.name}: written on {base.evidence.since} or later",
+            f"on {given.evidence.since} or later" if given.evidence.since is not None else "on any day",
+            "Texts that are older may have been used to train detectors.",
+        )
     listed = [digest for digest in given.evidence.stated if digest not in base.evidence.stated]
     if listed:
         yield (
@@ -100,6 +108,26 @@ def _evidence(base: Arm, given: Arm) -> Iterator[Row]:
             f"arm {base.name}: before {base.evidence.before or 'any date'}",
             f"before {given.evidence.before}" if given.evidence.before is not None else "no cutoff date",
             "Another date separates text that is taken for human from text that is not.",
+        )
+
+
+def _sessions(base: Arm, given: Arm) -> Iterator[Row]:
+    """What sessions must show: weaker than the template asks for."""
+    before = {} if base.sessions is None else base.sessions.model_dump()
+    after = {} if given.sessions is None else given.sessions.model_dump()
+    least = ("operations", "active_minutes")
+    weaker = [
+        name
+        for name, value in before.items()
+        if value is not None
+        and (after.get(name) is None or (after[name] < value if name in least else after[name] > value))
+    ]
+    if weaker:
+        yield (
+            "sessions",
+            f"arm {base.name}: {', '.join(f'{name} {before[name]}' for name in weaker)}",
+            ", ".join(f"{name} {after.get(name, 'not asked for')}" for name in weaker),
+            "Texts are taken whose writing shows less than the template asks for.",
         )
 
 

@@ -71,7 +71,8 @@ def units(scored: Scored) -> list[UnitRate]:
 
 
 def _rate(scored: Scored, version: Version, arm: str, unit: str) -> UnitRate:
-    held = scored.documents.select("arm", pl.col(unit).alias("unit")).hstack(version.pairs.select("state", "call"))
+    named = pl.col("provenance").str.json_path_match("$.parent") if unit == "parent" else pl.col(unit)
+    held = scored.documents.select("arm", named.alias("unit")).hstack(version.pairs.select("state", "call"))
     mine = held.filter(pl.col("arm") == arm)
     answered = mine.filter(pl.col("state") == "answered")
     k = int((answered.get_column("call") == "ai").sum())

@@ -13,7 +13,7 @@ from itertools import chain
 from penmark.errors import installing
 from penmark.protocol import RULES, Severity
 from penmark.records import Protocol
-from penmark.screening.earlier import Earlier, shipped
+from penmark.screening.earlier import Earlier, again, shipped
 from penmark.screening.findings import Finding, Findings, Where, to_csv
 from penmark.screening.language import tools
 from penmark.screening.ledger import Ledger, promised_on
@@ -44,6 +44,7 @@ def screen(
     earlier = Earlier(place, edition)
     for number, arm in enumerate(protocol.arms):
         wholes(place, edition, arm, {e.where.document for e in ledger.entries if e.number == number}, earlier, found)
+    again(ledger, earlier, found)
     _strangers(place, protocol, found)
     present = {entry.address for entry in ledger.entries}
     known = [*shipped(protocol.study, demonstrated)]

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from penmark import study
 from penmark.exposing import before
+from penmark.screening.findings import Findings
+from penmark.screening.ledger import Ledger
 from penmark.study import Edition, Study
 
 DEMONSTRATION = "penmark-demo"
@@ -19,12 +21,16 @@ DEMONSTRATION = "penmark-demo"
 _DEMONSTRATED = "the demonstration's text"
 
 
+ANEW = "An arm that does not persist is made anew for each edition: write the text again, after the promise."
+
+
 class Old(NamedTuple):
-    """A text of before: what it is called, its bytes, and whether it is withheld."""
+    """A text of before: what it is called, its bytes, whether it is withheld, and whether an edition of this study had it."""
 
     name: str
     raw: bytes
     hidden: bool
+    edition: bool = False
 
 
 class Row(NamedTuple):
@@ -43,9 +49,14 @@ class Earlier:
     def __init__(self, place: Study, edition: Edition) -> None:
         self._place = place
         self.rows: dict[str, Row] = {}
+        self.forms: dict[str, list[tuple[str, str]]] = {}
+        """By address, canonical digest or draft's digest: the documents and editions that had it, whatever is kept of them."""
         for other in before(place, edition):
             for number, value in study.records(other.manifest):
                 if number > 1:
+                    draft = value["provenance"].get("draft_sha256")
+                    for digest in {value["address"], value["canonical_sha256"], draft} - {None}:
+                        self.forms.setdefault(digest, []).append((value["id"], other.tag))
                     made = value["provenance"]["kind"] == "attested"
                     hidden = made and value["withheld"] is not None
                     self.rows[value["id"]] = Row(other.tag, value["arm"], value["address"], made, hidden)
@@ -62,7 +73,31 @@ class Earlier:
             for address, raw, _ in study.read_texts(folder):
                 if address in wanted:
                     name, row = wanted.pop(address)
-                    yield Old(f"{name} of {row.edition}", raw, row.hidden)
+                    yield Old(f"{name} of {row.edition}", raw, row.hidden, True)
+
+
+def again(ledger: Ledger, earlier: Earlier, found: Findings) -> None:
+    """Tell of texts that an earlier edition had, by their digests alone: byte for byte, but for form, or as a draft.
+
+    A document that persists under its own id is none of them.
+    """
+    drafts = {edit.entry.where.document: edit.draft_sha256 for edit in ledger.edits}
+    for entry in ledger.entries:
+        arm, name = ledger.protocol.arms[entry.number], entry.where.document
+        own = [each for each in (entry.address, entry.canonical_sha256, drafts.get(name)) if each is not None]
+        before = [
+            each for digest in own for each in earlier.forms.get(digest, ()) if each[0] != name or not arm.persists
+        ]
+        if not before:
+            continue
+        old, tag = before[-1]
+        if arm.persists:
+            message = f"has the text of {old} of {tag}, under another id"
+            remedy = "Give it its old id, or replace it: what happened to the text goes with it."
+            found.add("seen-before", entry.where, message, remedy)
+        else:
+            ledger.again.add(name)
+            found.add("made-before", entry.where, f"has the text of {old} of {tag}, or its draft", ANEW)
 
 
 def shipped(study_name: str, demonstrated: Iterable[tuple[str, bytes]] = ()) -> Iterator[Old]:

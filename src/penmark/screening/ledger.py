@@ -21,7 +21,7 @@ from penmark.screening.decisions import SENTENCES, decisions
 from penmark.screening.findings import Decision, Findings, Where
 from penmark.study import Edition, Study
 
-_UNITS = ("author", "topic", "source", "prompt")
+_UNITS = ("author", "topic", "source", "parent", "prompt")
 _OLD = "2022-01-01"
 _TYPO = "Correct the id, or take the line out."
 _WHOLE = {"stop", "eos", "eos_token", "stop_sequence", "end_turn", "STOP", "COMPLETE", "STOP_SEQUENCE", "not reported"}
@@ -76,6 +76,8 @@ class Ledger:
     ids: dict[str, int] = field(default_factory=dict)
     edits: list[Edit] = field(default_factory=list)
     children: list[Child] = field(default_factory=list)
+    again: set[str] = field(default_factory=set)
+    """Documents whose text an earlier edition had, by their record."""
     _forms: dict[str, str] = field(default_factory=dict)
 
     def read(self, place: Study, number: int) -> None:
@@ -204,6 +206,11 @@ class Ledger:
             if lack.rule == SENTENCES and decided is not None and decided.decision == "changed":
                 self.found.add("sentences-changed", where, str(decided), "Replace the text: an edit is not undone.")
         own = document.provenance
+        if own.kind == "attested" and own.session is not None and arm.sessions is not None and own.consent.publish:
+            told = own.session.model_dump()
+            for name in (name for name in arm.sessions.model_dump(exclude_none=True) if told.get(name) is None):
+                message = f"a session that does not say its {name}; the arm asks for it"
+                self.found.add("missing-provenance", where, message, "Give it, or replace the text.")
         if own.kind == "archive" and document.withheld is not None:
             message = (
                 f"the text is not published ({document.withheld}); it is at {own.source}, SHA-256 {document.address}"

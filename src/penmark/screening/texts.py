@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from penmark import canon, provenance, study
 from penmark.screening import persons
 from penmark.screening.confounds import SHORT_WORDS, contrasts, profiles, short
-from penmark.screening.earlier import Old
+from penmark.screening.earlier import ANEW, Old
 from penmark.screening.edits import differs
 from penmark.screening.features import Case, Vocabulary
 from penmark.screening.findings import Findings, Where
@@ -23,6 +23,8 @@ from penmark.screening.wording import Remark, characters, echo, remarks
 from penmark.study import Study
 from penmark.text import WORD_RULE, countable, fold, words
 
+AGAIN = 0.5
+"""Texts that were made anew never share so much of their five-word sequences with an old one."""
 SAMPLE = 1000
 """Texts of an arm by which arms are contrasted, at most; which ones follows from their ids."""
 _AGAIN = "Collect it again; texts and records are changed by `penmark collect` alone."
@@ -183,28 +185,30 @@ class Texts:
             if count:
                 self._found.add("personal-name", Where(arm), message, remedy)
 
-    def _before(self, start: int) -> list[str]:
-        """Take the sketches of the texts of before, from the position ``start`` on; what they are called."""
-        called: list[str] = []
-        hidden: list[bool] = []
+    def _before(self, start: int) -> list[Old]:
+        """Take the sketches of the texts of before, from the position ``start`` on; what they are, without their bytes."""
+        called: list[Old] = []
         for old in self._old():
             text = old.raw.decode("utf-8", "replace")
             folded = fold(text)
             digests = _digests(old.raw, folded, old.name)
             same = self._twins.like(digests)
             if same is not None:
-                self._seen(same[1], same[0], old.name, old.hidden)
+                self._seen(same[1], same[0], old, 1.0)
             else:
                 self._sketches.add(start + len(called), folded)
-            called.append(old.name)
-            hidden.append(old.hidden)
-        self._hidden = hidden
+            called.append(old._replace(raw=b""))
         return called
 
-    def _seen(self, position: int, fact: str, name: str, hidden: bool) -> None:
-        where = self._ledger.entries[position].where
-        where = where._replace(hidden=where.hidden or hidden)
-        self._found.add("seen-before", where, f"{fact} {name}", _EXPOSED, of_text=True)
+    def _seen(self, position: int, fact: str, old: Old, share: float) -> None:
+        """``share``: of the wording. In an arm that is made anew a text of an earlier edition stops the freeze."""
+        entry = self._ledger.entries[position]
+        where = entry.where._replace(hidden=entry.where.hidden or old.hidden)
+        again = old.edition and share >= AGAIN and not self._arms[entry.number].persists
+        if not again:
+            self._found.add("seen-before", where, f"{fact} {old.name}", _EXPOSED, of_text=True)
+        elif entry.where.document not in self._ledger.again:  # by its record
+            self._found.add("made-before", where, f"{fact} {old.name}", ANEW, of_text=True)
 
     def _measures(self, entry: Entry, measured: tuple[int, int, str]) -> None:
         """The record says what the text is; of a withheld one it says nothing."""
@@ -263,7 +267,7 @@ class Texts:
                 message = f"the prompt does not hold the text of the parent {child.parent} as it is in the corpus"
                 self._found.add("contradictory-provenance", child.entry.where, message, remedy)
 
-    def _near(self, before: list[str]) -> None:
+    def _near(self, before: list[Old]) -> None:
         every = len(self._ledger.entries)
         pairs = [p for p in self._sketches.candidates() if p[0] < every and (p[1] >= every or not self._related(*p))]
         within = {position for pair in pairs for position in pair}
@@ -276,7 +280,7 @@ class Texts:
                 self._pair("near-duplicate", other, one, f"shares {share:.0%} of its five-word sequences with")
             else:
                 told = f"shares {share:.0%} of its five-word sequences with"
-                self._seen(one, told, before[other - every], self._hidden[other - every])
+                self._seen(one, told, before[other - every], share)
 
     def _again(self, numbers: list[int], within: set[int]) -> Iterator[tuple[int, str]]:
         """Position and text of all that are held against another."""
@@ -294,8 +298,9 @@ class Texts:
 
 
 def _digests(raw: bytes, folded: str, place: str | None = None) -> tuple[bytes, bytes, bytes]:
-    """Of the raw bytes, the canonical text, and the text with white space folded."""
-    forms = (raw, canon.canonical_text(raw, place), folded.encode())
+    """Of the raw bytes, the canonical text, and the canonical text with white space folded."""
+    same = canon.canonical_text(raw, place)
+    forms = (raw, same, (folded if same == raw else fold(same.decode())).encode())
     one, other, third = (hashlib.sha256(form).digest() for form in forms)
     return one, other, third
 

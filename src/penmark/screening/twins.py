@@ -9,6 +9,7 @@ linearly: a sequence that many texts have links each of them to the next only.
 from __future__ import annotations
 
 import re
+import unicodedata
 import zlib
 from array import array
 from collections.abc import Iterator
@@ -38,7 +39,7 @@ class Sketches:
         """Hashes of the five-word sequences of a text, case and punctuation apart; empty for a very short one."""
         if len(self._words) > _VOCABULARY:
             self._words.clear()
-        words = _PLAIN.findall(text.lower())
+        words = _PLAIN.findall((text if text.isascii() else _composed(text)).lower())
         if len(words) < _FEWEST:
             return set()
         known = self._words
@@ -70,6 +71,11 @@ class Sketches:
             .sort("before", "position")
         )
         return list(zip(pairs["before"].to_list(), pairs["position"].to_list(), strict=True))
+
+
+def _composed(text: str) -> str:
+    """The text as its letters read, whatever their Unicode form, without characters that nobody sees."""
+    return "".join(c for c in unicodedata.normalize("NFKC", text) if unicodedata.category(c) != "Cf")
 
 
 def shared(one: set[int], other: set[int]) -> float:

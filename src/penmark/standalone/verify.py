@@ -926,7 +926,8 @@ class Doc:
         self.id, self.arm, self.address, self.withheld = (record[at] for at in ("id", "arm", "address", "withheld"))
         self.stated = {at: record[at] for at in ("canonical_sha256", "words", "characters")}
         self.number, self.place, self.salt, self.position = number, place, salt, -1
-        self.unit = record.get(unit)  # the author, source or topic, where the arm says so
+        # The author, source or topic, or what it was made of, where the arm says so.
+        self.unit = record["provenance"].get("parent") if unit == "parent" else record.get(unit)
         self.attested = record["provenance"].get("kind") == "attested"
         self.buckets: tuple[int, ...] = ()
         self.sent = self.plain = ""  # SHA-256 of the text and of its plain form, once it was read
