@@ -877,6 +877,11 @@ def another_truth_in_the_list_of_documents(forger: Forger) -> None:
     cell(forger, "tables/documents.csv", 1, "truth", "ai")
 
 
+@forgery("prints a rate over the few texts that were answered as if it were over all", 7, "tables/table1.csv", "tables")
+def nothing_said_of_texts_without_an_answer(forger: Forger) -> None:
+    cell(forger, "tables/table1.csv", 2, "detection_unanswered", "")
+
+
 @forgery(RATE, 7, "tables/agreement.csv", "tables")
 def more_agreement(forger: Forger) -> None:
     cell(forger, "tables/agreement.csv", 1, "count", "5")
