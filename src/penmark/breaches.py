@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from penmark import provenance, study
+from penmark import asked, provenance, study
 from penmark.errors import PenmarkError
 from penmark.protocol import Departure
 from penmark.records import Arm, Document, Protocol
@@ -34,6 +34,7 @@ RULES: dict[str, str] = {
     "made-before-promise": "These texts are older than the promise, by their own dates; they were to be made after it.",
     "duplicate-text": "The text of each of these is the text of another document too, and is counted twice.",
     "hidden-marks": "These texts hold characters that no reader sees and a detector can read; screening.csv says which.",
+    **asked.RULES,
 }
 """Every rule that a document may break and still be frozen, and what that means. The names are those of screening."""
 
@@ -64,16 +65,19 @@ def _departures(edition: Edition, promised: Protocol, lines: Iterable[bytes]) ->
     broken: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     told, since = _screened(edition), _promised_on(edition)
     forms: set[int] = set()
+    models = asked.Asked(promised)
     for line in lines:
         with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, ValidationError):
             value = orjson.loads(line)
             arm, name, own = arms[value["arm"]], str(value["id"]), value["canonical_sha256"]
             form = None if own is None else int(own[:16], 16)
-            rules = [*_broken(value, line, arm, told, since)]
+            rules = [*_broken(value, line, arm, told, since), *models.see(value)]
             rules += ["duplicate-text"] if form is not None and form in forms else []
             forms |= {form} if form is not None else set()
             for rule in dict.fromkeys(rules):
                 broken[arm.name, rule].append(name)
+    for name, rule, document in models.broken():
+        broken[name, rule].append(document)
     return [
         Departure(rule, _promise(rule, arm), _count(broken[arm.name, rule], arm), meaning)
         for arm in promised.arms
@@ -139,6 +143,13 @@ def _promise(rule: str, arm: Arm) -> str:
         "made-before-promise": "made anew for the edition, after its promise",
         "duplicate-text": "each document a text of its own",
         "hidden-marks": "texts by which nothing but their words tells the arms apart",
+    }
+    said |= {
+        "other-prompt": "the promised prompts, with topic and length in place",
+        "other-settings": "the promised settings",
+        "other-length": "the lengths of the documents whose topics are used",
+        "other-topics": "topics of the documents that lend them, each in its share",
+        "other-cells": "every model in every style, each in its share",
     }
     return f"arm {arm.name}: {said[rule]}"
 

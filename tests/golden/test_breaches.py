@@ -39,13 +39,23 @@ def told(edition: study.Edition) -> dict[str, str]:
     return {each.rule: each.study for each in breaches.frozen(edition, promised(edition))}
 
 
-BEFORE = {"after-cutoff", "word-limit", "duplicate-text", "over-budget", "sentences-unclear"}
+BEFORE = {"after-cutoff", "word-limit", "duplicate-text", "over-budget", "sentences-unclear", "other-topics"}
 BROKEN: dict[str, tuple[str, Callable[[Json], object], str]] = {
     "word-limit": ("A-01", lambda d: d.update(words=9), "arm A: 2 of 8 documents do not: A-01, A-07"),
     "not-edited": ("E-01", lambda d: d["provenance"].update(words_changed=0), "arm C2: 1 of 3 documents do not: E-01"),
     "made-before-promise": (
         "C-02",
         lambda d: d["provenance"].update(generated_on="2023-01-01"),
+        "arm C: 1 of 5 documents do not: C-02",
+    ),
+    "other-prompt": (
+        "C-02",
+        lambda d: d["provenance"].update(prompt="Rewrite this human essay so that no detector notices."),
+        "arm C: 1 of 5 documents do not: C-02",
+    ),
+    "other-settings": (
+        "C-02",
+        lambda d: d["provenance"].update(settings={"temperature": "0.1"}),
         "arm C: 1 of 5 documents do not: C-02",
     ),
     "duplicate-text": ("A-02", lambda d: None, "arm A: 2 of 8 documents do not: A-02, A-06"),

@@ -5,15 +5,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from penmark.asked import filled, sent_to
 from penmark.errors import UsageError, did_you_mean
 from penmark.records import Arm, Gate, Generation, Model, Protocol
 from penmark.study import Study
 
-_OPEN = re.compile(r"\{(topic|words)\}")
+__all__ = ["Files", "Rules", "arm", "files", "filled", "options", "plugin", "rules"]
 
 
 @dataclass(frozen=True)
@@ -78,18 +78,9 @@ def options(model: Model, temperature: str) -> dict[str, str]:
     made = {**model.options, "model": model.model}
     if model.key is not None:
         made["key"] = model.key.env
-    settings = dict(model.settings)
-    if temperature.strip() != "not sent":
-        settings.setdefault("temperature", temperature.strip())
-    return made | {f"settings.{name}": value for name, value in settings.items()}
+    return made | {f"settings.{name}": value for name, value in sent_to(model, temperature).items()}
 
 
 def plugin(model: Model) -> str:
     """The name of the generator that asks for a model."""
     return model.plugin if model.plugin is not None else model.provider.strip().lower().replace(" ", "-")
-
-
-def filled(prompt: str, topic: str, words: int) -> str:
-    """A style's prompt with topic and length in place. What is put in is not looked through again."""
-    values = {"topic": topic, "words": str(words)}
-    return _OPEN.sub(lambda found: values[found[1]], prompt)
