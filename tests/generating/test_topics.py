@@ -80,7 +80,7 @@ def test_everything_that_is_wrong_with_a_file_is_told(tmp_path, there):
         ("4", "a second topic for A-000"),
         ("5", "no public human document is called 'B-002' (did you mean B-001?)"),
         ("6", "the topic of A-001 is longer than 300 characters"),
-        ("8", "the topic of A-002 is not one line of text"),
+        ("7", "the topic of A-002 is not one line of text"),
     ]
     assert not (corpus.place.arm("C") / EDITION / "topics.jsonl").exists()
     path.write_text("name,subject\nA-000,one\n")

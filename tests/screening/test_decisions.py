@@ -96,7 +96,7 @@ def test_every_fault_of_the_file_is_told(made):
         (5, "over-budget is not decided by a person"),
         (6, "at is no date: soon"),
         (8, "a second decision about sentences-unclear of split"),
-        (10, "a row with other columns than document, decision, by, at, why and rule"),
+        (10, "3 cells, where the header has 6"),
     ]
     (made.place.arm("C2") / "decisions.csv").write_bytes(b"document\n\xff")
     assert [m for *_, m in found(made, "invalid-decision")] == [

@@ -95,14 +95,14 @@ def test_texts_and_drafts_in_files_beside_the_table(tmp_path):
 @pytest.mark.parametrize(
     ("name", "data", "expected"),
     [
-        ("t.csv", b"", ":1: is empty"),
-        ("t.csv", b"id,text,id\n", ":1: columns named twice: 'id'"),
+        ("t.csv", b"", ":1: has no header"),
+        ("t.csv", b"id,text,id\n", ":1: two columns are named 'id'"),
         ("t.csv", b"id|text\n1|2\n", "its columns: id|text\n"),
-        ("t.csv", b"id;text\n1;2;3\n", ":2: has 3 cells, the header 2\n    Quote the cells that hold a semicolon"),
-        ("t.csv", b"id\ttext\n1\t2\n", "delimiter=tab"),
+        ("t.csv", b"id;text\n1;2;3\n", ":2: 3 cells, where the header has 2\n    Quote cells that hold semicolons"),
+        ("t.csv", b"sep=|\nid\ttext\n1\t2\n", "delimiter=tab"),
         ("t.tsv", b"id;text\n1;2\n", "delimiter=;"),
         ("t.csv", "id,text\n".encode("utf-16"), "is UTF-16"),
-        ("t.csv", b"id,text\n1,a\n2,a,b\n3,c\n", ":3: has 3 cells, the header 2"),
+        ("t.csv", b"id,text\n1,a\n2,a,b\n3,c\n", ":3: 3 cells, where the header has 2"),
         ("t.csv", b'id,text\n1,a\n2,"b\n3,c\n', ":3: is not CSV: unexpected end of data"),
         ("t.csv", b"id,text\n,a\n1,b\n", ":2: no id"),
         (

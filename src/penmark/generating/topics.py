@@ -7,6 +7,7 @@ a text has been asked for; never makes up a topic.
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -98,14 +99,17 @@ def from_table(path: Path, lenders: Iterable[Lender]) -> dict[str, Topic]:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise PenmarkError("is not UTF-8", place=str(path), remedy="Save it as CSV UTF-8.") from None
-    reader = csv.DictReader(text.splitlines(keepends=True), delimiter=study.delimiter(text), strict=True)
+    grid = study.Grid(str(path), io.StringIO(text, newline=""))
     faults: list[Fault] = []
     found: dict[str, Topic] = {}
     try:
-        if not {"id", "topic"} <= set(reader.fieldnames or ()):
-            raise PenmarkError("has no columns id and topic", place=f"{path}:1", remedy="The first row names them.")
-        for row in reader:
-            place, name, line = f"{path}:{reader.line_num}", row["id"] or "", (row["topic"] or "").strip()
+        for row in grid:
+            if isinstance(row, Fault):
+                faults.append(row)
+                continue
+            if not {"id", "topic"} <= row.cells.keys():
+                raise PenmarkError("has no columns id and topic", place=f"{path}:1", remedy="The first row names them.")
+            place, name, line = f"{path}:{row.number}", row.cells["id"], row.cells["topic"].strip()
             if name not in known:
                 fact = f"no public human document is called {name!r}{did_you_mean(name, known)}"
                 faults.append(
@@ -118,9 +122,7 @@ def from_table(path: Path, lenders: Iterable[Lender]) -> dict[str, Topic]:
             elif line != "":
                 found[name] = Topic(line, "person", digest)
     except csv.Error as error:
-        faults.append(
-            Fault(f"{path}:{reader.line_num}", f"is not CSV: {error}", "Look for a quote that is not closed.")
-        )
+        faults.append(Fault(f"{path}:{grid.start}", f"is not CSV: {error}", "Look for a quote that is not closed."))
     if faults:
         raise FaultsError(faults)
     return found

@@ -1,4 +1,4 @@
-"""The rows of a file of answers: CSV (with commas or semicolons), JSON (a list), or JSON Lines; each with its exact
+"""The rows of a file of answers: CSV (with commas, semicolons or tabs), JSON (a list), or JSON Lines; each with its exact
 characters.
 
 *Reads* one file. *Writes* nothing. *Never* parses a number: what stands in the file is what is kept.
@@ -39,14 +39,19 @@ class Row(NamedTuple):
 
 def read(path: Path) -> list[Row]:
     """All rows. Raises FaultsError with every row that is none, UsageError for another kind of file."""
-    kinds = {".csv": _csv, ".json": _json, ".jsonl": _jsonl, ".ndjson": _jsonl}
+    kinds = {".csv": _csv, ".tsv": _tsv, ".json": _json, ".jsonl": _jsonl, ".ndjson": _jsonl}
     kind = kinds.get(path.suffix.lower())
     if kind is None:
         raise UsageError(
-            "is no file of answers by its name", place=str(path), remedy=f"Name it with one of {', '.join(kinds)}."
+            "is no file of answers by its name",
+            place=str(path),
+            remedy=f"Name it with one of {', '.join(kinds)}; save a spreadsheet as CSV UTF-8.",
         )
+    raw = study.read(path, limit=MAX_FILE)
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise PenmarkError("is UTF-16", place=str(path), remedy="Save it as CSV UTF-8.")
     try:
-        text = study.read(path, limit=MAX_FILE).decode("utf-8-sig")
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise PenmarkError(
             f"is not UTF-8 (byte {error.start})", place=str(path), remedy="Save the file as UTF-8."
@@ -137,37 +142,25 @@ def _past_white(text: str, at: int) -> int:
     return at
 
 
-def _csv(place: str, text: str) -> Iterator[Row | Fault]:
+def _csv(place: str, text: str, sign: str | None = None) -> Iterator[Row | Fault]:
     before = csv.field_size_limit(evidence.MAX_BODY)
+    grid = study.Grid(place, io.StringIO(text, newline=""), sign)
     try:
-        sign = study.delimiter(text)
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True)
-        header = next(reader, [])
-        faults = list(_header(f"{place}:1", header))
-        yield from faults
-        start = reader.line_num + 1
-        for cells in [] if faults else reader:
-            where, start = f"{place}:{start}", reader.line_num + 1
-            if not cells:
-                continue
-            if len(cells) != len(header):
-                fact = f"{len(cells)} cells, where the header has {len(header)}"
-                held = "commas" if sign == "," else "semicolons"
-                yield Fault(where, fact, f"Quote cells that hold {held} or line ends.")
-                continue
-            named = {name: cell if cell != "" else None for name, cell in zip(header, cells, strict=True)}
-            yield Row(where, json.dumps(named, ensure_ascii=False).encode())
+        for line in grid:
+            if len(grid.names) > MAX_COLUMNS:
+                fact = f"{len(grid.names)} columns; at most {MAX_COLUMNS} are read"
+                yield Fault(f"{place}:1", fact, "Leave out the columns that belong to no answer.")
+                return
+            if isinstance(line, Fault):
+                yield line
+            else:
+                named = {name: cell if cell != "" else None for name, cell in line.cells.items()}
+                yield Row(f"{place}:{line.number}", json.dumps(named, ensure_ascii=False).encode())
     except csv.Error as error:
-        yield Fault(f"{place}:{reader.line_num}", f"is not CSV: {error}", "Save the table again as CSV in UTF-8.")
+        yield Fault(f"{place}:{grid.start}", f"is not CSV: {error}", "Save the table again as CSV in UTF-8.")
     finally:
         csv.field_size_limit(before)
 
 
-def _header(place: str, header: list[str]) -> Iterator[Fault]:
-    if not header:
-        yield Fault(place, "has no header", "The first line names the columns.")
-    if len(header) > MAX_COLUMNS:
-        fact = f"{len(header)} columns; at most {MAX_COLUMNS} are read"
-        yield Fault(place, fact, "Leave out the columns that belong to no answer.")
-    for name in sorted({name for name in header if header.count(name) > 1})[:20]:
-        yield Fault(place, f"two columns are named {name!r}", "Give each column a name of its own.")
+def _tsv(place: str, text: str) -> Iterator[Row | Fault]:
+    return _csv(place, text, "\t")

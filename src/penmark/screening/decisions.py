@@ -14,7 +14,7 @@ from datetime import date
 from pathlib import Path
 
 from penmark import provenance, study
-from penmark.errors import PenmarkError, did_you_mean
+from penmark.errors import Fault, PenmarkError, did_you_mean
 from penmark.screening.findings import PERSON, Decision, Findings, Where
 
 SENTENCES = provenance.SENTENCES
@@ -28,14 +28,18 @@ def decisions(path: Path, where: Where, found: Findings) -> Iterator[Decision]:
         return
     try:
         text = study.read(path, limit=2**24).decode("utf-8-sig")
-        rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=study.delimiter(text)))
+        rows = list(study.Grid(str(path), io.StringIO(text, newline="")))
     except (PenmarkError, UnicodeDecodeError, csv.Error) as error:
         fact = error.faults[0].fact if isinstance(error, PenmarkError) else f"is not CSV in UTF-8 ({error})"
         found.add("invalid-decision", where, fact, _REMEDY)
         return
     seen: set[tuple[str, str]] = set()
-    for number, row in enumerate(rows, 2):
-        made = _decision(row)
+    for row in rows:
+        if isinstance(row, Fault):
+            at = int(str(row.place).rpartition(":")[2])
+            found.add("invalid-decision", where._replace(row=at), row.fact, row.remedy or _REMEDY)
+            continue
+        number, made = row.number, _decision(row.cells)
         wrong = made if isinstance(made, str) else _wrong(made, seen)
         if wrong is not None:
             found.add("invalid-decision", where._replace(row=number), wrong, _REMEDY)
@@ -44,11 +48,11 @@ def decisions(path: Path, where: Where, found: Findings) -> Iterator[Decision]:
             yield made
 
 
-def _decision(row: dict[str, str | None]) -> Decision | str:
+def _decision(row: dict[str, str]) -> Decision | str:
     """The decision of a row, or what is wrong with it."""
     odd = sorted(str(name) for name in row if name not in (*COLUMNS, "rule"))
-    if odd or None in row.values():
-        return f"a row with other columns than {', '.join(COLUMNS)} and rule" + (f": {', '.join(odd)}" if odd else "")
+    if odd:
+        return f"a row with other columns than {', '.join(COLUMNS)} and rule: {', '.join(odd)}"
     values = {name: (row.get(name) or "").strip() for name in (*COLUMNS, "rule")}
     missing = [name for name in COLUMNS if values[name] == ""]
     if missing:

@@ -87,29 +87,19 @@ def _csv(path: Path, faults: list[Fault], given: str | None) -> Iterator[Row]:
             return
     csv.field_size_limit(MAX_LINE)
     with path.open("r", encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-        delimiter = study.delimiter(file.readline(MAX_LINE)) if given is None else given
-        file.seek(0)
         seen = [""]
-        reader = csv.reader(_lines(file, seen), delimiter=delimiter, strict=True)
-        start = 1
+        grid = study.Grid(str(path), _lines(file, seen), given)
         try:
-            header = next(reader, [])
-            if not _header(path, header, delimiter, faults):
-                return
-            start = reader.line_num + 1
-            for cells in reader:
-                place, start = f"{path}:{start}", reader.line_num + 1
-                if not cells:
-                    continue
-                if len(cells) != len(header):
-                    fact = f"has {len(cells)} cells, the header {len(header)}"
-                    held = {",": "a comma", ";": "a semicolon"}.get(delimiter, "the delimiter")
-                    faults.append(Fault(place, fact, f"Quote the cells that hold {held} or a line break."))
-                    continue
-                yield Row(place, dict(zip(header, cells, strict=True)))
+            for line in grid:
+                if isinstance(line, Fault):
+                    faults.append(line)
+                elif _whole(grid, faults):
+                    yield Row(f"{path}:{line.number}", line.cells)
+                else:
+                    return
         except csv.Error as error:
             remedy = "Look for a quote that is not closed, or not doubled; nothing after this row was read."
-            faults.append(_broken(f"{path}:{start}", seen[0], f"is not CSV: {error}", remedy))
+            faults.append(_broken(f"{path}:{grid.start}", seen[0], f"is not CSV: {error}", remedy))
 
 
 def _lines(file: IO[str], seen: list[str]) -> Iterator[str]:
@@ -121,21 +111,14 @@ def _lines(file: IO[str], seen: list[str]) -> Iterator[str]:
         yield line
 
 
-def _header(path: Path, header: list[str], delimiter: str, faults: list[Fault]) -> bool:
-    place, before = f"{path}:1", len(faults)
-    if not header or header == [""]:
-        faults.append(Fault(place, "is empty" if not header else "has no header", "The first row names the columns."))
-    elif len(header) == 1:
-        for other, named in ((";", "'delimiter=;'"), ("\t", "delimiter=tab"), (",", "delimiter=,")):
-            if other != delimiter and other in header[0]:
-                faults.append(
-                    Fault(place, "has one column only", f"If another sign parts the cells, give --option {named}")
-                )
-    twice = sorted({name for name in header if header.count(name) > 1})
-    if twice:
-        fact = f"columns named twice: {', '.join(repr(name) for name in twice)}"
-        faults.append(Fault(place, fact, "Give each column a name of its own."))
-    return len(faults) == before
+def _whole(grid: study.Grid, faults: list[Fault]) -> bool:
+    """Whether the cells are parted by the sign that stands between their names."""
+    for other, named in ((";", "'delimiter=;'"), ("\t", "delimiter=tab"), (",", "delimiter=,")):
+        if len(grid.names) == 1 and other != grid.sign and other in grid.names[0]:
+            remedy = f"If another sign parts the cells, give --option {named}"
+            faults.append(Fault(f"{grid.place}:1", "has one column only", remedy))
+            return False
+    return True
 
 
 # --- JSON ----------------------------------------------------------------------------------------------------------

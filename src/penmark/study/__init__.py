@@ -31,6 +31,7 @@ from penmark.study.files import (
     write_private,
     write_records,
 )
+from penmark.study.grids import Grid, Line
 from penmark.study.places import EXTRACT, Edition, Study, find, is_bundle, refuse_extract
 
 __all__ = [
@@ -39,6 +40,8 @@ __all__ = [
     "MAX_LINE",
     "SHARD",
     "Edition",
+    "Grid",
+    "Line",
     "Study",
     "begins",
     "beside",

@@ -49,11 +49,13 @@ def csv_bytes(header: Iterable[str], rows: Iterable[Iterable[str | int | None]])
 
 
 def delimiter(table: str) -> str:
-    """The sign between the cells of a table that somebody saved, by its first line. It is ``;`` where that line has no
-    other sign in question: spreadsheets write it so where a comma is the decimal sign. Else it is ``,``."""
+    """The sign between the cells of a table that somebody saved, by its first line. It is ``;``, or else a tab, where that
+    line has no other sign in question: spreadsheets write it so where a comma is the decimal sign. Else it is ``,``."""
     first = re.split("[\r\n]", table[:_FIRST], maxsplit=1)[0]
-    by_comma, by_semicolon = (len(next(csv.reader([first], delimiter=sign), [])) for sign in ",;")
-    return ";" if by_comma == 1 < by_semicolon else ","
+    by_comma, by_semicolon, by_tab = (len(next(csv.reader([first], delimiter=sign), [])) for sign in ",;\t")
+    if by_comma == 1 < by_semicolon:
+        return ";"
+    return "\t" if by_comma == 1 < by_tab else ","
 
 
 def validated(place: str, errors: Iterable[Any], remedy: str = RESTORE) -> FaultsError:
