@@ -240,7 +240,7 @@ edition: {edition}
 schedule: quarterly
 people: [{{name: {who}, role: operator, interests: none}}]
 payer: nobody
-window: {{opens: 2026-12-01, closes: 2026-12-31}}
+window: {{opens: 2026-12-01, closes: 2099-12-31}}
 seed_sha256: {seed}
 arms:
   - {{name: A, title: People, truth: human, documents: 1, headline: true, filled: by hand, persists: true,

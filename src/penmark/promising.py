@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from penmark import canon, cards, chained, departed, handwritten, plugins, protocol
+from penmark import canon, cards, chained, departed, handwritten, plugins, protocol, reading
 from penmark import study as studies
 from penmark.differences import Difference, Judged, judge, keyed
 from penmark.errors import Fault, PenmarkError, did_you_mean
@@ -57,6 +57,7 @@ def prospect(place: Study, edition: Edition, promised: Protocol) -> Prospect:
     except PenmarkError as error:
         found.faults += error.faults
     found.faults += _rules(edition, promised)
+    found.faults += _window(edition, promised, found.sealed)
     try:
         found.faults += list(_panels(place, edition, promised))
         found.faults += list(_chained(place, edition, promised, found))
@@ -115,6 +116,16 @@ def _rules(edition: Edition, promised: Protocol) -> Iterator[Fault]:
         place = f"{edition.protocol_yaml}:{lines[name]}" if name in lines else str(edition.protocol_yaml)
         fact = f"screening.{name}: there is no such rule{did_you_mean(name, protocol.RULES)}"
         yield Fault(place, fact, "`penmark screen --rules` tells all of them.")
+
+
+def _window(edition: Edition, promised: Protocol, sealed: dict[str, SealedCard]) -> Iterator[Fault]:
+    """A window that is over: no program may ask any more. (What people typed at the time can still be recorded.)"""
+    closes, asking = promised.window.closes, [name for name, held in sealed.items() if held.card.ask.by != "people"]
+    if asking and reading.now()[:10] > closes:
+        fact = f"the scan window closed on {closes}, so that {', '.join(asking)} can be asked nothing"
+        yield Fault(
+            str(edition.protocol_yaml), fact, "Promise a window that is still to come: window: {opens: …, closes: …}."
+        )
 
 
 def _panels(place: Study, edition: Edition, promised: Protocol) -> Iterator[Fault]:

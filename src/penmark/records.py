@@ -7,10 +7,11 @@ Dates are ``YYYY-MM-DD`` and times RFC 3339 in UTC (``2026-11-30T12:00:00Z``); b
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, StringConstraints, WrapValidator, model_validator
 
 from penmark import spelling, versions
 
@@ -61,6 +62,11 @@ def _empty(value: object) -> bool:
 def _unknown(value: object) -> bool:
     """As ``_empty``, for what is not known where nothing is said."""
     return value == "not known"
+
+
+def _undecided(value: Any, known: Callable[[Any], Any]) -> Any:
+    """``value`` where it still says ``<...>``, which `status` lists and `commit` refuses; else what the field knows."""
+    return value if isinstance(value, str) and re.fullmatch("<[^<>]+>", value) else known(value)
 
 
 def _unsaid(value: object) -> bool:
@@ -279,7 +285,11 @@ class Detector(Record):
     surface: Literal["web", "api", "local"]
     tier: str
     payer: str
-    relation: Literal["own", "affiliate", "free credits", "none"]
+    relation: Annotated[
+        Literal["own", "affiliate", "free credits", "none"],
+        WrapValidator(_undecided),
+        PlainSerializer(lambda value: value, return_type=str),
+    ]
     settings: dict[str, str] = {}
     rule: Rule | None = None
 

@@ -338,6 +338,7 @@ def _document(
     value = {
         "id": name, "arm": arm, "address": address, "canonical_sha256": None, "words": None, "characters": None,
         "exposures": ["before"], "withheld": withheld, "provenance": provenance,
+        "register": "academic" if name != "A-2" else "casual",
     }  # fmt: skip
     return Document.model_validate_json(json.dumps(value)).model_dump(mode="json", by_alias=True)
 
@@ -412,10 +413,16 @@ def test_a_replication_takes_over_rules_cards_and_published_texts(run: Run, tmp_
     assert ours.people[0].name == "<your name>"
     assert all(arm.source is None for arm in ours.arms)
     assert ours.signing_key == signing.public_key(place.signing.read_bytes()) != theirs.signing_key
-    kept = {"study", "edition", "title", "people", "payer", "window", "seed_sha256", "signing_key", "arms"}
+    kept = {"study", "edition", "title", "people", "payer", "window", "seed_sha256", "signing_key", "arms", "detectors"}
     assert ours.model_dump(exclude=kept) == theirs.model_dump(exclude=kept)
-    assert [a.model_dump(exclude={"source"}) for a in ours.arms] == [
-        a.model_dump(exclude={"source"}) for a in theirs.arms
+    # Nobody but the new operator can say what relation they have; and the arm is as large as what of it is published.
+    assert {d.relation for d in ours.detectors} == {"<own, affiliate, free credits or none: yours to this vendor>"}
+    assert [d.model_dump(exclude={"relation"}) for d in ours.detectors] == [
+        d.model_dump(exclude={"relation"}) for d in theirs.detectors
+    ]
+    assert (ours.arm("A").documents, [q.documents for q in ours.arm("A").quotas]) == (2, [1, 0, 1])
+    assert [a.model_dump(exclude={"source"}) for a in ours.arms if a.name != "A"] == [
+        a.model_dump(exclude={"source"}) for a in theirs.arms if a.name != "A"
     ]
     for detector in ours.detectors:
         path = cards.find(detector.card, place.cards)
@@ -423,7 +430,8 @@ def test_a_replication_takes_over_rules_cards_and_published_texts(run: Run, tmp_
         assert cards.load(path) == cards.sealed(study.Edition(bundle), detector.name).card
     code, out, _ = run("-C", root, "status")
     assert code == 0
-    assert "  A    2 of 15 documents, human\n" in out
+    assert "  A    2 of 2 documents, human\n" in out
+    assert "detectors.length.relation" in out or "<own, affiliate, free credits or none" in out
 
 
 def test_a_replication_of_some_arms(run: Run, tmp_path: Path, bundle: Path) -> None:

@@ -17,7 +17,8 @@ import typer
 
 from penmark import amendments, canon, protocol, sealing, study, tokens
 from penmark.errors import FaultsError, UsageError
-from penmark.records import Protocol
+from penmark.publish import foreseen
+from penmark.records import Authority, Protocol
 from penmark.standing import standing
 
 
@@ -42,8 +43,13 @@ def _first(place: study.Study, edition: study.Edition, promised: Protocol) -> tu
     warnings: list[str] = []
     for path in amendments.carry(place.editions(), edition):
         warnings += sealing.stamp(path, promised.authorities).warnings
-    sealed = sealing.seal(edition, "promise", promised.study, files, authorities=promised.authorities, now=tokens.now())
-    return (*warnings, *sealed.warnings)
+    now = tokens.now()
+
+    def seal(where: study.Edition, authorities: tuple[Authority, ...]) -> sealing.Sealed:
+        return sealing.seal(where, "promise", promised.study, files, authorities=authorities, now=now)
+
+    foreseen.refuse(place, edition, "promise", lambda ahead: seal(ahead, ()))
+    return (*warnings, *foreseen.hold_clock(seal(edition, promised.authorities)).warnings)
 
 
 def _again(place: study.Study, edition: study.Edition, promised: Protocol) -> tuple[str, ...]:

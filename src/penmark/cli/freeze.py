@@ -23,7 +23,8 @@ from penmark.cli.screen import demonstrated, keep, progress, told
 from penmark.collecting import locked
 from penmark.errors import PenmarkError, UsageError, counted
 from penmark.manifest import Manifest
-from penmark.records import Announcement
+from penmark.publish import foreseen
+from penmark.records import Announcement, Authority
 from penmark.sealing import Sealed
 from penmark.study import Edition, Study
 from penmark.verify.stamps import CLOCK
@@ -74,17 +75,21 @@ def _freeze(place: Study, edition: Edition, announced: Announcement | None) -> t
             remedy="Mend what is told above with `penmark collect`, and freeze again; `penmark screen` tells everything. "
             "Where the promise asks for what you do not have, promise anew: another study, in another folder.",
         )
-    frozen = manifest.freeze(place, edition, promised)
-    sealed = sealing.seal(
-        edition,
-        "corpus",
-        promised.study,
-        manifest.sealed(edition),
-        announced=announced,
-        authorities=promised.authorities,
-        now=tokens.now(),
-    )
-    return frozen, sealed
+    frozen, now = manifest.freeze(place, edition, promised), tokens.now()
+
+    def seal(where: Edition, authorities: tuple[Authority, ...]) -> Sealed:
+        files = manifest.sealed(where)
+        return sealing.seal(
+            where, "corpus", promised.study, files, announced=announced, authorities=authorities, now=now
+        )
+
+    try:
+        foreseen.refuse(place, edition, "corpus", lambda ahead: seal(ahead, ()))
+    except PenmarkError:
+        for path in (edition.manifest, edition.pool):
+            path.unlink(missing_ok=True)  # nothing is frozen yet
+        raise
+    return frozen, foreseen.hold_clock(seal(edition, promised.authorities))
 
 
 def _announcement(

@@ -22,6 +22,7 @@ import typer
 
 from penmark import cards, departed, protocol, scoring, sealing, study, tables, tokens
 from penmark.errors import PenmarkError, UsageError, counted
+from penmark.publish import foreseen
 from penmark.report import check_installed, page
 from penmark.telling.again import check
 
@@ -145,7 +146,7 @@ def _seal(edition: study.Edition, scored: scoring.Scored, made: dict[str, bytes]
         authorities=promised.authorities,
         now=tokens.now(),
     )
-    for warning in sealed.warnings:
+    for warning in foreseen.hold_clock(sealed).warnings:
         print(f"warning: {warning}", file=sys.stderr)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from penmark import canon, cards, evidence, frozen, manifest, protocol, provenance, replies, sealing, study, tokens
 from penmark.cards import requests
 from penmark.errors import Fault, FaultsError, PenmarkError, UsageError, counted
-from penmark.records import Check
+from penmark.records import Check, Protocol
 from penmark.telling import describe
 from penmark.telling.again import check
 from penmark.verify.sums import digest
@@ -130,7 +130,17 @@ def said(one: Check) -> str:
 
 def _fill(place: study.Study, edition: study.Edition, out: Path) -> tuple[int, int, int]:
     promised = protocol.read_sealed(edition)
-    documents = manifest.read(edition)
+    fill_promised(place, edition, promised, out)
+    _replies(edition, out, {detector.name for detector in promised.detectors})
+    documents, published, gone = fill_frozen(place, edition, out)
+    _evidence(edition, out / "evidence", published, [d.name for d in promised.detectors])
+    describe.write(edition, promised, documents, out, withdrawn=gone)
+    withheld = sum(row["withheld"] is not None for row in documents.documents)
+    return len(published), withheld, gone
+
+
+def fill_promised(place: study.Study, edition: study.Edition, promised: Protocol, out: Path) -> None:
+    """What of a bundle the edition holds as it is, and the revealed seed."""
     study.write(out / "format", f"{promised.format}\n".encode())
     for name in ("protocol.yaml", "protocol.json", "manifest.jsonl", "screening.csv", "pool.jsonl", "deviations.jsonl"):
         if (edition.root / name).exists():
@@ -140,7 +150,15 @@ def _fill(place: study.Study, edition: study.Edition, out: Path) -> tuple[int, i
         ("report", "*"), ("earlier", "*.json"),
     ):  # fmt: skip
         _copy(edition.root / folder, out / folder, pattern)
-    _replies(edition, out, {detector.name for detector in promised.detectors})
+    revealed = {"beacon": promised.beacon, "seed": frozen.seed(place, promised).hex()}
+    study.write(out / "seed.json", canon.encode(revealed))
+
+
+def fill_frozen(
+    place: study.Study, edition: study.Edition, out: Path
+) -> tuple[manifest.Manifest, dict[str, dict[str, Any]], int]:
+    """The texts of a frozen corpus, their salts, the tombstones; the manifest, whose texts are published, how many gone."""
+    documents = manifest.read(edition)
     stones = provenance.withdrawn(place)
     gone = [row["id"] for row in documents.documents if row["id"] in stones]
     if gone:
@@ -148,19 +166,12 @@ def _fill(place: study.Study, edition: study.Edition, out: Path) -> tuple[int, i
     open_ones = [row for row in documents.documents if row["withheld"] is None]
     published = {row["id"]: row for row in open_ones if row["id"] not in stones}
     salts = _salts(place, published)
-    study.write(
-        out / "seed.json",
-        canon.encode({"beacon": promised.beacon, "seed": frozen.seed(place, promised).hex()}),
-    )
     if salts:
         study.write_records(
             out / "salts.jsonl", [{"document": i, "salt": salts[i].hex()} for i in published if i in salts]
         )
-    texts = dict(_texts(place, published, salts))
-    study.write_texts(out / "texts", texts)
-    _evidence(edition, out / "evidence", published, [d.name for d in promised.detectors])
-    describe.write(edition, promised, documents, out, withdrawn=len(gone))
-    return len(published), len(documents.documents) - len(open_ones), len(gone)
+    study.write_texts(out / "texts", dict(_texts(place, published, salts)))
+    return documents, published, len(gone)
 
 
 def _copy(source: Path, target: Path, pattern: str) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
@@ -21,6 +22,7 @@ from pydantic import ValidationError
 
 from penmark import canon, cards, handwritten, protocol, study
 from penmark.errors import Fault, FaultsError, PenmarkError, UsageError, did_you_mean
+from penmark.records import Arm as Promised
 from penmark.records import Card, Document, Protocol
 from penmark.starting import Ground, Started, edition_tag, founding, named, window
 from penmark.study import Edition
@@ -57,7 +59,7 @@ def replication(
     with founding(root, called) as ground:
         values = {"study": called, "edition": tag, "seed_sha256": ground.seed_sha256, "window": window(tag, today)}
         values["signing_key"] = ground.signing_key
-        text = _protocol_text(source, promised, arms, values)
+        text = _protocol_text(source, promised, held, values)
         near = [authority for authority in promised.authorities if _on_its_own_machine(authority.url)]
         ground.write(ground.place.root / "editions" / tag / "protocol.yaml", text.encode())
         for card, note in sealed.values():
@@ -65,6 +67,12 @@ def replication(
         _fill(ground, held)
     missing = {arm: found.missing for arm, found in held.items() if found.missing}
     notes = ["Protocol and cards are somebody else's: read what they send, and where, before you commit."]
+    notes += [
+        f"Arm {arm}: {len(found.documents)} of {promised.arm(arm).documents} texts are published, and size and quotas are "
+        "those that these meet: raise them where you have texts of your own."
+        for arm, found in held.items()
+        if found.missing and found.documents
+    ]
     notes += [
         f"Left out: the authority {each.name} ({each.url}) ran on the machine of the bundle. Name others under authorities."
         for each in near
@@ -230,7 +238,7 @@ def _address(raw: bytes, salt: str | None) -> str:
 # --- writing a study -----------------------------------------------------------------------------------------------
 
 
-def _protocol_text(source: Edition, promised: Protocol, arms: list[str], values: dict[str, Any]) -> str:
+def _protocol_text(source: Edition, promised: Protocol, held: dict[str, Arm], values: dict[str, Any]) -> str:
     rules = promised.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     rules |= values
     rules["title"] = f"Replication of: {promised.title}"
@@ -241,9 +249,13 @@ def _protocol_text(source: Edition, promised: Protocol, arms: list[str], values:
     # Whose nominations, which beacon, and where on a disk texts lay: facts of the other study.
     for key in ("nominations", "beacon"):
         rules.pop(key, None)
-    rules["arms"] = [{k: v for k, v in arm.items() if k != "source"} for arm in rules["arms"] if arm["name"] in arms]
+    rules["arms"] = [
+        {k: v for k, v in arm.items() if k != "source"} | _size(promised.arm(arm["name"]), held[arm["name"]])
+        for arm in rules["arms"]
+        if arm["name"] in held
+    ]
     for detector in rules["detectors"]:
-        detector["relation"] = "none"
+        detector["relation"] = "<own, affiliate, free credits or none: yours to this vendor>"
         if detector["surface"] != "local":
             detector |= {
                 "payer": "<who pays for this account>",
@@ -258,6 +270,23 @@ def _protocol_text(source: Edition, promised: Protocol, arms: list[str], values:
         "# Fill in every <...>, and say for each detector what relation you have to its vendor.\n"
     )
     return head + handwritten.emit(rules)
+
+
+def _size(arm: Promised, held: Arm) -> dict[str, Any]:
+    """Size and quotas of an arm of which not all texts are published: those that the published ones meet."""
+    if not held.missing or not held.documents:
+        return {}
+
+    def under(where: dict[str, str]) -> int:
+        return sum(all(document.facet(k) == v for k, v in where.items()) for document in held.documents)
+
+    quotas: list[dict[str, Any]] = [{"where": quota.where, "documents": under(quota.where)} for quota in arm.quotas]
+    sums: Counter[tuple[str, ...]] = Counter()
+    for quota in quotas:
+        sums[tuple(sorted(quota["where"]))] += quota["documents"]
+    if any(total != len(held.documents) for total in sums.values()):
+        return {}  # texts under no quota: the bundle is not what it says, which `verify` tells
+    return {"documents": len(held.documents)} | ({"quotas": quotas} if quotas else {})
 
 
 def _on_its_own_machine(url: str) -> bool:

@@ -1,0 +1,122 @@
+"""Nothing is sealed that can never be published: what `verify` would refuse is refused before the seal that makes it final."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.authority import study_of
+
+from penmark import study, tokens, verify
+from penmark.cli import invoke
+from penmark.demo.authority import LocalAuthority, local_authority
+from penmark.errors import PenmarkError
+
+LOOKS: dict[str, str] = {
+    "promise": "commit: check 3 is run on the edition as it would be",
+    "seals": "commit and freeze: check 2 is run likewise; every seal: order, chain, files and clock (sealing)",
+    "stamps": "commit, freeze, report: a token that says another time is not kept, and nothing is sealed by it",
+    "corpus": "freeze: check 4 is run on the edition as it would be",
+    "claims": "freeze: check 4",
+    "texts": "freeze: check 4",
+    "parents": "freeze: check 4",
+    "pools": "freeze: check 4",
+    "findings": "freeze: check 4",
+    "journals": "scan and record write these lines themselves, under the sealed promise; report holds them by sealing.unchanged",
+    "answers": "scan and record: as journals",
+    "hours": "scan and record: as journals",
+    "turns": "scan: as journals",
+    "typed": "record: as journals",
+    "computed": "no seal: tables are computed by the same program that seals them, and made again where they are not sealed yet",
+    "sums": "no seal: publish writes the list last, and makes it again",
+    "changes": "no seal: made by publish, and made again",
+    "pages": "no seal: made by report, and made again",
+    "unsealed": "no seal holds replies and withdrawals",
+    "__init__": "what cannot be read is the failure of the check that reads it",
+    "found": "the list of findings itself",
+}
+"""Of each module of `verify` that can fail: which verb looks before it is final, or why it cannot be final."""
+
+
+def test_every_rule_of_verify_is_looked_at_before_the_seal_that_makes_it_final() -> None:
+    failing = set()
+    for path in Path(verify.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "failed":
+                failing.add(path.stem)
+    assert failing - LOOKS.keys() == set(), "say which verb looks at these before a seal makes them final"
+    assert LOOKS.keys() - failing <= {"__init__", "found"}
+
+
+# --- the corpus ------------------------------------------------------------------------------------------------------
+
+
+def test_a_corpus_that_could_not_be_published_is_not_frozen(corpus: Callable[..., Any]) -> None:
+    made = corpus()
+    draft: Callable[..., Any] = corpus.draft  # type: ignore[attr-defined]
+    made.collect("A", draft("A0", "Text 0.", evidence_date="2031-01-01"), draft("A1", "Text 1."))
+    made.collect("C", *(draft(f"C{i}", f"Text C{i}.", kind="generated") for i in range(2)))
+    command = ["-C", str(made.place.root), "freeze"]
+    with pytest.raises(PenmarkError) as caught:
+        invoke(command)
+    assert "2031-01-01; expected a date before the corpus was sealed" in str(caught.value)
+    assert not made.edition.seal("corpus").exists()
+    assert not made.edition.manifest.exists()
+    assert [path.name for path in made.place.private.iterdir() if path.name.startswith("foreseen")] == []
+    made.collect("A", draft("A0", "Text 0."), draft("A1", "Text 1."), anew=True)
+    assert invoke(command) == 0
+
+
+# --- the promise -----------------------------------------------------------------------------------------------------
+
+
+def test_a_window_that_is_over_is_not_promised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = study_of(tmp_path, {})
+    path = place.edition().protocol_yaml
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("opens: 2026-12-01, closes: 2099-12-31", "opens: 2026-01-01, closes: 2026-01-31"))
+    told = "the scan window closed on 2026-01-31, so that length can be asked nothing"
+    assert invoke(["-C", str(place.root), "status"]) == 1
+    assert told in capsys.readouterr().out
+    with pytest.raises(PenmarkError, match=told):
+        invoke(["-C", str(place.root), "commit"])
+    assert not place.edition().seals.exists()
+
+
+# --- clocks ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalAuthority]:
+    with local_authority(tmp_path_factory.mktemp("clock"), "one authority") as running:
+        yield running
+
+
+def shift(patch: pytest.MonkeyPatch, by: timedelta) -> None:
+    """Set this machine's clock by so much."""
+    real = tokens.now
+
+    def now() -> str:
+        return (datetime.fromisoformat(real()) + by).isoformat().replace("+00:00", "Z")
+
+    patch.setattr(tokens, "now", now)
+
+
+@pytest.mark.parametrize("hours", [-3, 3, 24 * 365 * 4])
+def test_a_clock_that_is_wrong_seals_nothing(
+    tmp_path: Path, authority: LocalAuthority, monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    place = study_of(tmp_path, {"one": authority.url})
+    command = ["-C", str(place.root), "commit"]
+    with monkeypatch.context() as patch:
+        shift(patch, timedelta(hours=hours))
+        with pytest.raises(PenmarkError, match=r"nothing is sealed: promise-one\.tsr says ") as caught:
+            invoke(command)
+    assert "Set this machine's clock right" in str(caught.value)
+    assert list(place.edition().seals.iterdir()) == []
+    assert invoke(command) in (0, None)
+    assert study.read_json(place.edition().seal("promise"))["kind"] == "promise"
