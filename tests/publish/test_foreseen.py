@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gzip
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,10 +12,11 @@ from typing import Any
 import pytest
 from tests.authority import study_of
 
-from penmark import study, tokens, verify
+from penmark import canon, study, tokens, verify
 from penmark.cli import invoke
 from penmark.demo.authority import LocalAuthority, local_authority
 from penmark.errors import PenmarkError
+from penmark.verify import packed
 
 LOOKS: dict[str, str] = {
     "promise": "commit: check 3 is run on the edition as it would be",
@@ -120,3 +122,20 @@ def test_a_clock_that_is_wrong_seals_nothing(
     assert list(place.edition().seals.iterdir()) == []
     assert invoke(command) in (0, None)
     assert study.read_json(place.edition().seal("promise"))["kind"] == "promise"
+
+
+# --- packing ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_would_pack_too_well_is_kept_as_it_is(tmp_path: Path) -> None:
+    line = canon.encode({"text": " " * 2**23}) + b"\n"
+    data = 3 * line
+    assert len(data) > packed.FREE
+    for each in (data, b"", b"Words.", bytes(range(256)) * 400):
+        made = study.gzipped(each)
+        assert len(each) <= packed.RATIO * len(made)
+        assert gzip.decompress(made) == each
+        assert made[:8] == b"\x1f\x8b\x08\0\0\0\0\0"
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(study.gzipped(data))
+    assert [number for number, _ in packed.records(path, 3)] == [1, 2, 3]

@@ -27,6 +27,8 @@ MAX_LINE = 64 * 2**20
 """No line of a JSONL file is longer than this (bytes)."""
 MAX_EXPANDED = 8 * 2**30
 """No gzip file expands to more than this (bytes)."""
+RATIO = 200
+"""Nothing that is packed here unpacks to more than so many times its size."""
 
 
 # --- reading -----------------------------------------------------------------------------------------------------------
@@ -182,7 +184,9 @@ def write_records(path: Path, values: Iterable[Any]) -> None:
 
 def gzipped(data: bytes) -> bytes:
     """Deterministic gzip: no name, time 0. (The bytes depend on the zlib build; the digest in SHA256SUMS is what counts.)"""
-    return gzip.compress(data, compresslevel=6, mtime=0)
+    packed = gzip.compress(data, compresslevel=6, mtime=0)
+    # What unpacks to more than 200 times its size no reader of bundles takes: such data is kept as it is, in a frame of gzip.
+    return packed if len(data) <= RATIO * len(packed) else gzip.compress(data, compresslevel=0, mtime=0)
 
 
 def sync_folder(folder: Path) -> None:
