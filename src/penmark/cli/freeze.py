@@ -21,7 +21,8 @@ import typer
 from penmark import canon, manifest, protocol, screening, sealing, seals, study, tokens
 from penmark.cli.screen import demonstrated, keep, progress, told
 from penmark.collecting import locked
-from penmark.errors import PenmarkError, UsageError, counted
+from penmark.errors import FaultsError, PenmarkError, UsageError, counted
+from penmark.generating.holding import differing
 from penmark.manifest import Manifest
 from penmark.publish import foreseen
 from penmark.records import Announcement, Authority
@@ -75,6 +76,8 @@ def _freeze(place: Study, edition: Edition, announced: Announcement | None) -> t
             remedy="Mend what is told above with `penmark collect`, and freeze again; `penmark screen` tells everything. "
             "Where the promise asks for what you do not have, promise anew: another study, in another folder.",
         )
+    if edited := differing(place, promised):
+        raise FaultsError(edited)
     frozen, now = manifest.freeze(place, edition, promised), tokens.now()
 
     def seal(where: Edition, authorities: tuple[Authority, ...]) -> Sealed:
