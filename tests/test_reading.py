@@ -33,8 +33,9 @@ def body(**fields: object) -> bytes:
         (body(), "it would not say", "answered", None),  # a shown verdict is final
         (body(score=None), "it would not say", "declined", "it would not say"),
         (body(score=None), None, "declined", "nothing in the answer where the card looks for it"),
-        (body(text="the text "), None, "declined", "other text scanned"),
-        (body(text="the text "), "it would not say", "declined", "other text scanned"),
+        (body(text="the text "), None, "answered", None),
+        (body(text="the texts"), None, "declined", "other text scanned"),
+        (body(text="the texts"), "it would not say", "declined", "other text scanned"),
         (body(text=None), None, "answered", None),
         (b"", None, "declined", "the answer is not JSON: Expecting value (character 0)"),
         (b"<html>", "a page, not an answer", "declined", "a page, not an answer"),

@@ -105,7 +105,7 @@ def test_unknown_and_repeated_keys_of_records_that_penmark_wrote(at: Callable[[s
 @pytest.mark.parametrize(
     ("name", "content", "parts"),
     [
-        ("rows.csv", "id,text,text\n1,a,b\n", ["rows.csv:1", "columns named twice: 'text'"]),
+        ("rows.csv", "id,text,text\n1,a,b\n", ["rows.csv:1", "two columns are named 'text'"]),
         ("rows.jsonl", '{"id": "1", "text": "a", "text": "b"}\n', ["rows.jsonl:1", "'text' stands there twice"]),
         ("rows.json", '[{"id": "1", "id": "2", "text": "a"}]', ["rows.json", "'id' stands there twice"]),
     ],

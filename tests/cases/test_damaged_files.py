@@ -68,7 +68,7 @@ CASES = [
     Case("collected", "material/A.json", [*TABLE, "material/A.json", *OF_ARCHIVE],
          AT_HAND | {"empty": "is not valid JSON", "cut": "is not valid JSON", "huge": "is too large"}),
     Case("collected", "material/texts/metadata.csv", FOLDER,
-         {"empty": "is empty", "cut": "has 1 cells, the header 2", "bytes": "there is no file"}),
+         {"empty": "is empty", "cut": "1 cells, where the header has 2", "bytes": "there is no file"}),
     Case("collected", "material/texts/A-2.txt", FOLDER,
          {"missing": "there is no file A-2.txt", "empty": "the id A-2 stands in the arm A with another text",
           "cut": "the id A-2 stands in the arm A with another text", "bytes": NOT_UTF_8, "huge": "A-2.txt is larger than"}),

@@ -213,14 +213,14 @@ def test_a_mapping_file_says_the_same_as_the_options(tmp_path: Path) -> None:
 
 def test_another_text_than_the_documents_is_no_result(tmp_path: Path) -> None:
     place, edition = made(tmp_path, PERCENT)
-    table = "document,displayed,pasted\n001,10%,first text\n002,90%,second text \n"
+    table = "document,displayed,pasted\n001,10%,first text\n002,90%,secund text \n"
     path = written(tmp_path, table, "t.csv")
     done = imported(place, edition, path, "displayed=displayed", "text=pasted", by="AB")
     assert done.states == {"answered": 1, "declined: other text scanned": 1}
     assert readings(edition)["002"]["displayed"] == "90%"
     bodies = {item.document: json.loads(item.body) for item in evidence.read(edition.evidence, "seen")}
-    assert {name: body["text"] for name, body in bodies.items()} == {"001": "first text", "002": "second text "}
-    assert bodies["002"]["readings"][0]["row"]["pasted"] == "second text "
+    assert {name: body["text"] for name, body in bodies.items()} == {"001": "first text", "002": "secund text "}
+    assert bodies["002"]["readings"][0]["row"]["pasted"] == "secund text "
 
 
 def test_a_column_named_text_is_compared_without_a_mapping(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_texts_and_drafts_in_files_beside_the_table(tmp_path):
 @pytest.mark.parametrize(
     ("name", "data", "expected"),
     [
-        ("t.csv", b"", ":1: has no header"),
+        ("t.csv", b"", ":1: is empty"),
         ("t.csv", b"id,text,id\n", ":1: two columns are named 'id'"),
         ("t.csv", b"id|text\n1|2\n", "its columns: id|text\n"),
         ("t.csv", b"id;text\n1;2;3\n", ":2: 3 cells, where the header has 2\n    Quote cells that hold semicolons"),

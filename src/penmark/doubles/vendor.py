@@ -150,7 +150,7 @@ class Vendor:
         elif act.kind == "extra field":
             _at(value, self.verdict[:-1])["new_in_this_version"] = {"nobody": ["knows", 1, None]}
         elif act.kind == "echo changed" and self.echo is not None:
-            _at(value, self.echo[:-1])[self.echo[-1]] += " "
+            _at(value, self.echo[:-1])[self.echo[-1]] += " And a word more."
         return value
 
     # What differs between vendors.

@@ -73,7 +73,7 @@ class Grid:
                 return
             first = False
         if header is None:
-            yield Fault(f"{self.place}:1", "has no header", "The first row names the columns.")
+            yield Fault(f"{self.place}:1", "is empty, and has no header", "The first row names the columns.")
 
     def _header(self, number: int, header: list[str]) -> Iterator[Fault]:
         self.names = [name for name in header if name.strip() != ""]
