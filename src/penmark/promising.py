@@ -57,6 +57,7 @@ def prospect(place: Study, edition: Edition, promised: Protocol) -> Prospect:
     except PenmarkError as error:
         found.faults += error.faults
     found.faults += _rules(edition, promised)
+    found.faults += _generators(edition, promised)
     found.faults += _window(edition, promised, found.sealed)
     try:
         found.faults += list(_panels(place, edition, promised))
@@ -116,6 +117,16 @@ def _rules(edition: Edition, promised: Protocol) -> Iterator[Fault]:
         place = f"{edition.protocol_yaml}:{lines[name]}" if name in lines else str(edition.protocol_yaml)
         fact = f"screening.{name}: there is no such rule{did_you_mean(name, protocol.RULES)}"
         yield Fault(place, fact, "`penmark screen --rules` tells all of them.")
+
+
+def _generators(edition: Edition, promised: Protocol) -> Iterator[Fault]:
+    """Models that a generator is named for, and nobody has one of that name: their texts could not be made as promised."""
+    known = plugins.names(plugins.GENERATORS)
+    asked = [model for arm in promised.arms if arm.generation is not None for model in arm.generation.models]
+    for name in dict.fromkeys(model.plugin for model in asked if model.plugin is not None):
+        if name not in known:
+            fact = f"there is no generator {name!r}{did_you_mean(name, known)}"
+            yield Fault(str(edition.protocol_yaml), fact, f"Installed are: {', '.join(known)}.")
 
 
 def _window(edition: Edition, promised: Protocol, sealed: dict[str, SealedCard]) -> Iterator[Fault]:

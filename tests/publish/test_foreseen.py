@@ -89,6 +89,20 @@ def test_a_window_that_is_over_is_not_promised(tmp_path: Path, capsys: pytest.Ca
     assert not place.edition().seals.exists()
 
 
+def test_a_generator_that_nobody_has_is_not_promised(tmp_path: Path) -> None:
+    place = study_of(tmp_path, {})
+    path = place.edition().protocol_yaml
+    arm = (
+        "  - {name: C, title: Models, truth: ai, documents: 1, headline: true, filled: by models, persists: false,\n"
+        "     evidence: {kinds: [generated], grades: [stated]}, generation: {models: [{provider: X, model: x, plugin: opnai}],\n"
+        "     styles: [{name: plain, prompt: 'Write.'}]}}\ndetectors:"
+    )
+    path.write_text(path.read_text(encoding="utf-8").replace("detectors:", arm, 1), encoding="utf-8")
+    with pytest.raises(PenmarkError, match="there is no generator 'opnai'"):
+        invoke(["-C", str(place.root), "commit"])
+    assert not place.edition().seals.exists()
+
+
 # --- clocks ----------------------------------------------------------------------------------------------------------
 
 
