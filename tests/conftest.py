@@ -23,7 +23,10 @@ ARCHIVE = {
     "source": "https://example.org/a",
     "archive": "a web archive",
     "evidence_date": "2020-05-01",
+    "evidence_sha256": canon.sha256(b"what the archive kept"),
     "licence": "CC0",
+    "locator.by": "web-archive",
+    "locator.url": "https://example.org/a",
 }
 GENERATED = {"kind": "generated", "grade": "stated", "provider": "P", "model": "M", "style": "plain"}
 KINDS = {"human": ["archive", "attested"], "ai": ["generated", "transformed"], "mixed": ["edited", "transformed"]}

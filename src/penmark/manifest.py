@@ -24,7 +24,8 @@ from penmark.study import Edition, Study
 from penmark.text import SPACED, WORD_RULE, rule_of
 
 _HEAD = {"arms", "documents", "edition", "kind", "study", "word_rule"}
-_KEYS = {field.alias or name for name, field in Document.model_fields.items()}
+_FURTHER = {"gathered_by"}  # from format 2 on, where a source gave the text
+_KEYS = {field.alias or name for name, field in Document.model_fields.items()} - _FURTHER
 _RESTORE = "Restore the manifest as it was sealed, or get the bundle again."
 
 
@@ -150,8 +151,8 @@ def read(edition: Edition) -> Manifest:
 
 def _wrong(row: dict[str, Any], ids: set[str], arms: dict[str, int]) -> str | None:
     """What is wrong with a row, without making a record of it."""
-    if row.keys() != _KEYS:
-        odd = sorted(_KEYS ^ row.keys())
+    if row.keys() - _FURTHER != _KEYS:
+        odd = sorted(_KEYS ^ (row.keys() - _FURTHER))
         return f"has not the keys of a document: {', '.join(odd)}"
     if not isinstance(row["id"], str) or row["id"] in ids:
         return f"the id {row['id']} a second time" if row["id"] in ids else "has no id"
@@ -188,7 +189,7 @@ def _documents(place: Study, arm: str, faults: list[Fault]) -> Iterator[tuple[st
             continue
         if document.arm != arm:
             faults.append(Fault(where, f"says it is of the arm {document.arm}", f"Fill {arm} with `penmark collect`."))
-        elif row.keys() != _KEYS:
+        elif row.keys() - _FURTHER != _KEYS:
             faults.append(Fault(where, "leaves fields out", f"Fill {arm} again with `penmark collect`."))
         else:
             yield where, row

@@ -863,7 +863,8 @@ class Document(Record):
     """One text with its provenance; immutable.
 
     ``address``: SHA-256 of the raw bytes, or for attested texts the keyed fingerprint. ``canonical_sha256``, ``words``
-    and ``characters`` are empty for a withheld text, since nothing outside may depend on it.
+    and ``characters`` are empty for a withheld text, since nothing outside may depend on it. ``gathered_by``: the source
+    that gave the text (``generation``: a model that the study asked); absent in format 1.
     """
 
     id: DocumentId
@@ -880,6 +881,7 @@ class Document(Record):
     source: str | None = None
     exposures: tuple[str, ...] = ()
     withheld: str | None = None
+    gathered_by: str | None = Field(default=None, min_length=1, max_length=64, exclude_if=_empty)
     provenance: Provenance
 
     @model_validator(mode="after")

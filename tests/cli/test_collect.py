@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from penmark import study
+from penmark import canon, study
 from penmark.cli import invoke
 from penmark.errors import FaultsError, UsageError
 
@@ -18,7 +18,7 @@ def test_a_folder_a_table_and_a_promised_source(corpus, tmp_path, capsys):
     (folder / "metadata.csv").write_text("id,evidence_date,colour,license\n007,2020-01-01,red,MIT\n")
     (tmp_path / "texts.csv").write_text("ID,text,grade,provider,model\nNA,An AI text.,stated,P,M\n")
     place = ["-C", str(made.place.root)]
-    options = [f"{n}={v}" for n, v in {"kind": "archive", "grade": "archived", "source": "s", "archive": "a"}.items()]
+    options = [f"{n}={v}" for n, v in {"kind": "archive", "grade": "stated", "source": "s", "archive": "a"}.items()]
     given = [part for option in [*options, "licence=CC0"] for part in ("--option", option)]
     assert invoke([*place, "collect", "A", "--path", str(folder), *given]) == 0
     out, err = capsys.readouterr()
@@ -36,6 +36,7 @@ def test_a_folder_a_table_and_a_promised_source(corpus, tmp_path, capsys):
             "withdrawn": [],
             "pool": None,
             "lacking": [],
+            "demoted": {},
         }
     ]
     assert [d["id"] for arm in ("A", "C") for d in made.documents(arm)] == ["007", "NA"]
@@ -216,8 +217,9 @@ def test_what_the_arm_does_not_take_is_told_at_once_with_its_row(corpus, tmp_pat
     evidence = {"kinds": ["archive"], "grades": ["archived", "released"], "before": "2022-01-01"}
     made = corpus(corpus.arm("A", "human", 8, evidence=evidence))
     path = tmp_path / "t.csv"
-    head = "id,text,kind,grade,source,archive,evidence_date,licence"
-    rows = [f"{n},Text {n}.,archive,{'stated' if n > 2 else 'archived'},s,a,2020-01-01,l" for n in range(8)]
+    head = "id,text,kind,grade,source,archive,evidence_date,licence,locator.by,locator.url,evidence_sha256"
+    kept = f"web-archive,https://example.org/,{canon.sha256(b'kept')}"
+    rows = [f"{n},Text {n}.,archive,{'stated' if n > 2 else 'archived'},s,a,2020-01-01,l,{kept}" for n in range(8)]
     rows[1] = rows[1].replace("2020", "2022")
     path.write_text("\n".join([head, *rows, ""]))
     place = ["-C", str(made.place.root)]
@@ -252,8 +254,10 @@ def test_a_kind_and_a_truth_that_the_arm_does_not_take(corpus, tmp_path, capsys)
 def test_what_a_draw_leaves_out_is_not_told(corpus, tmp_path, capsys):
     made = corpus(corpus.arm("A", "human", 1, evidence={"kinds": ["archive"], "grades": ["archived"]}))
     path = tmp_path / "t.csv"
-    head = "id,text,kind,grade,source,archive,evidence_date,licence\n"
-    path.write_text(head + "".join(f"{n},Text {n}.,archive,{n},s,a,2020-01-01,l\n" for n in ("stated", "archived")))
+    head = "id,text,kind,grade,source,archive,evidence_date,licence,locator.by,locator.url,evidence_sha256\n"
+    kept = f"web-archive,https://example.org/,{canon.sha256(b'kept')}"
+    rows = (f"{n},Text {n}.,archive,{n},s,a,2020-01-01,l,{kept}\n" for n in ("stated", "archived"))
+    path.write_text(head + "".join(rows))
     assert invoke(["-C", str(made.place.root), "collect", "A", "--draw", "--path", str(path)]) == 0
     out, err = capsys.readouterr()
     assert "of 2 candidates 1 were eligible" in out

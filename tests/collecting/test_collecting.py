@@ -34,7 +34,7 @@ def test_bytes_in_are_bytes_stored(corpus):
     made = corpus()
     raw = "\ufeffOne\r\ntwo\u00a0three — four\n\n".encode()
     result = made.collect("A", corpus.draft("007", raw, register="casual", author="x"))
-    assert result == ("A", 1, 0, 0, 1, (), (), None, ())
+    assert result == ("A", 1, 0, 0, 1, (), (), None, (), {})
     address = hashlib.sha256(raw).hexdigest()
     assert (made.place.arm("A") / f"{address}.txt").read_bytes() == raw
     (one,) = made.documents("A")
@@ -60,7 +60,7 @@ def test_the_same_again_changes_nothing(corpus):
     made.collect("A", *drafts)
     before = files(made.place.root)
     times = {p: p.stat().st_mtime_ns for p in made.place.corpus.rglob("*")}
-    assert made.collect("A", *drafts) == ("A", 0, 0, 2, 2, (), (), None, ())
+    assert made.collect("A", *drafts) == ("A", 0, 0, 2, 2, (), (), None, (), {})
     assert files(made.place.root) == before
     assert {p: p.stat().st_mtime_ns for p in made.place.corpus.rglob("*")} == times
 
@@ -68,13 +68,13 @@ def test_the_same_again_changes_nothing(corpus):
 def test_a_corrected_record_is_updated_and_a_changed_text_is_a_fault(corpus):
     made = corpus()
     made.collect("A", corpus.draft("a", "one"))
-    assert made.collect("A", corpus.draft("a", "one", licence="CC BY 4.0")) == ("A", 0, 1, 0, 1, (), (), None, ())
+    assert made.collect("A", corpus.draft("a", "one", licence="CC BY 4.0")) == ("A", 0, 1, 0, 1, (), (), None, (), {})
     before = files(made.place.root)
     with pytest.raises(FaultsError, match=r"row a: the id a stands in the arm A with another text") as caught:
         made.collect("A", corpus.draft("a", "two"), corpus.draft("b", "three"))
     assert "--anew" in str(caught.value)
     assert files(made.place.root) == before
-    assert made.collect("A", corpus.draft("a", "two"), anew=True) == ("A", 1, 0, 0, 1, (), (), None, ())
+    assert made.collect("A", corpus.draft("a", "two"), anew=True) == ("A", 1, 0, 0, 1, (), (), None, (), {})
     assert set(files(made.place.arm("A"))) == {"documents.jsonl", f"{canon.sha256(b'two')}.txt"}
 
 

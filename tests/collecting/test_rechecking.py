@@ -62,7 +62,7 @@ def test_every_outcome(corpus):
 
 def test_documents_without_a_locator_and_of_other_kinds(corpus):
     made = corpus(corpus.arm("A", "human"), corpus.arm("C", "ai"))
-    made.collect("A", corpus.draft("x", "words"))
+    made.collect("A", corpus.draft("x", "words", **{"locator.by": "", "locator.url": ""}))
     made.collect("C", corpus.draft("y", "words", kind="generated"))
     (one,) = recheck(archived(made.place.root, "A"), refinding({}))
     assert (one.outcome, one.fact[:25]) == ("not compared", "its record has no locator")

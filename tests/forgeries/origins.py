@@ -16,6 +16,7 @@ TUNES = "tunes a boundary, or changes facts of a card that ships under its own n
 DEPARTS = "hides how the study departs from its template"
 EXCUSED = "takes a text into an arm of another truth, and has screening excuse it"
 CODE = "promises no code for a detector that a plugin asks, or other code than the plugin of the card"
+GRADES = "claims a grade of evidence of which a record holds nothing that a stranger can ask for"
 WITHHELD = "keeps a text back and does not say why"
 MODELS = "has texts written by models, or in styles, that the promise does not name"
 PARENTS = "says that an AI text was made of another text of the study, and it was not, or that one is no AI text"
@@ -123,6 +124,47 @@ def models_that_nobody_promised_and_no_quotas(forger: Forger) -> None:
 def a_style_that_nobody_promised(forger: Forger) -> None:
     forger.promise(lambda value: value["arms"][2].update(quotas=[]))
     forger.row("manifest.jsonl", lambda value: value["provenance"].update(style="other"), id="C-01")
+
+
+def claim(forger: Forger, document: str, by: str | None = None, **fields: object) -> None:
+    """Let a text have other evidence. ``by``: the source that gave it."""
+
+    def change(value: Json) -> None:
+        value["provenance"].update(fields)
+        value.update({"gathered_by": by} if by is not None else {})
+
+    forger.row("manifest.jsonl", change, id=document)
+
+
+@forgery(GRADES, 4, "no locator says where the capture is kept")
+def a_text_that_is_archived_by_a_word(forger: Forger) -> None:
+    forger.row("manifest.jsonl", lambda value: value["provenance"].pop("locator"), id="A-01")
+
+
+@forgery(GRADES, 4, "no digest says what was kept")
+def a_capture_with_a_digest_of_zeros(forger: Forger) -> None:
+    claim(forger, "A-01", evidence_sha256="0" * 64)
+
+
+@forgery(GRADES, 4, "no digest says what was kept")
+def a_release_without_a_digest(forger: Forger) -> None:
+    claim(forger, "A-02", evidence_sha256=None)
+
+
+@forgery(GRADES, 4, "witnessed")
+def a_table_says_that_a_session_was_witnessed(forger: Forger) -> None:
+    claim(forger, "B-01", grade="witnessed")
+
+
+@forgery(GRADES, 4, "witnessed")
+def a_signed_session_without_a_history(forger: Forger) -> None:
+    session = {"active_minutes": 26, "largest_insert_percent": 3, "operations": 412, "pastes": 0}
+    claim(forger, "B-01", "sessions", grade="witnessed", session=session | {"history_sha256": "ab" * 32})
+
+
+@forgery(GRADES, 4, "recorded")
+def a_table_says_that_an_exchange_was_recorded(forger: Forger) -> None:
+    claim(forger, "C-01", grade="recorded")
 
 
 @forgery(PARENTS, 4, "A-01")

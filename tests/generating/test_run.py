@@ -50,7 +50,9 @@ def taken(corpus):
     source = made.Made(base)
     source.write_rejected()
     if len(source):
-        collecting.collect(corpus.place, corpus.protocol, "C", source, lambda n: None, anew=source.decided)
+        collecting.collect(
+            corpus.place, corpus.protocol, "C", source, lambda n: None, anew=source.decided, by="generation"
+        )
     return corpus.documents("C") if len(source) else []
 
 

@@ -86,7 +86,7 @@ DRAFTS: dict[str, str] = {
 ARCHIVE: Row = {"kind": "archive", "grade": "archived", "archive": "a web archive", "licence": "CC0-1.0"}
 ATTESTED: Row = {
     "kind": "attested",
-    "grade": "witnessed",
+    "grade": "stated",
     "attestation": "version 2",
     "attestation_sha256": canon.sha256(b"attestation, version 2"),
     "written_on": "2024-10-08",
@@ -102,7 +102,7 @@ ATTESTED: Row = {
 }
 GENERATED: Row = {
     "kind": "generated",
-    "grade": "recorded",
+    "grade": "stated",
     "generated_on": "2024-10-09",
     "finish_reason": "stop",
     "language": "en",
@@ -112,6 +112,7 @@ GENERATED: Row = {
 def _archive(name: str, register: str, date: str, **further: str) -> Row:
     source = f"https://example.org/{name.lower()}"
     row = ARCHIVE | {"id": name, "text": TEXTS[name], "register": register, "evidence_date": date, "source": source}
+    row |= {"locator.by": "web-archive", "locator.url": source, "locator.replay": "https://archive.example.org/web"}
     return row | {"language": "en", "evidence_sha256": canon.sha256(source.encode())} | further
 
 
@@ -206,9 +207,9 @@ def protocol(edition: str, template: str, opens: str, closes: str) -> Json:
         "arms": [
             _arm("A", "human", 8, "archive", ["archived", "released"], evidence={"before": "2022-01-01"},
                  words={"minimum": 10, "maximum": 60}, quotas=_quotas("register", academic=4, casual=4)),
-            _arm("B", "human", 6, "attested", ["witnessed"], unit="author",
+            _arm("B", "human", 6, "attested", ["witnessed", "stated"], unit="author",
                  quotas=_quotas("subgroup", native=3, non_native=3)),
-            _arm("C", "ai", 5, "generated", ["recorded"],
+            _arm("C", "ai", 5, "generated", ["recorded", "stated"],
                  quotas=[{"where": {"model": m, "style": s}, "documents": n} for m, s, n in made],
                  generation={"models": models, "styles": styles, "topics_from": ["A"]}),
             _arm("C2", "mixed", 3, "edited", ["witnessed"],

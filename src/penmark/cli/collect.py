@@ -40,7 +40,7 @@ from typing import Annotated, Any
 
 import typer
 
-from penmark import plugins, protocol, provenance, study
+from penmark import grading, plugins, protocol, provenance, study
 from penmark.cli import generating
 from penmark.collecting import Collected, collect, ready
 from penmark.collecting.rechecking import OUTCOMES, Rechecked, archived, refinding
@@ -124,12 +124,15 @@ def _collect(
     faults: list[Fault] = []
     try:
         for name in names:
-            plugin = plugins.source(_plugin(promised, name, source, given))
+            by = _plugin(promised, name, source, given)
+            plugin = plugins.source(by)
             made: Source | None = None
             try:
                 made = plugin(_merged(place, promised, name, source, given) | _promised(plugin, promised))
                 source_of_it = generating.joined(place, promised, name, made)
-                results.append(collect(place, promised, name, source_of_it, _Progress(name), anew=anew, draw=draw))
+                by = grading.GENERATION if source_of_it is not made else by
+                tell = _Progress(name)
+                results.append(collect(place, promised, name, source_of_it, tell, anew=anew, draw=draw, by=by))
             except FaultsError as error:
                 faults.extend(error.faults)
                 columns = ", ".join(getattr(made, "columns", ()))
@@ -245,6 +248,9 @@ def _show(results: list[Collected], as_json: bool) -> None:
         if one.unused:
             hints = (f"{name}{did_you_mean(name, known)}" for name in one.unused)
             print(f"note: {one.arm}: columns that no record has were left out: {', '.join(hints)}", file=sys.stderr)
+        for why, number in one.demoted.items():
+            texts = f"{counted(number, 'text')} say{'s' if number == 1 else ''} {why}"
+            print(f"warning: {one.arm}: {texts}: the grade is `stated` (docs/corpus.md)", file=sys.stderr)
         if one.lacking:
             texts = counted(len({fault.place for fault in one.lacking}), "text")
             says = "not what the arm asks for; collected all the same, and `penmark screen` names each"
@@ -262,4 +268,8 @@ def _show(results: list[Collected], as_json: bool) -> None:
 
 def _value(one: Collected) -> dict[str, Any]:
     pool, lacking = one.pool, [fault._asdict() for fault in one.lacking]
-    return one._asdict() | {"pool": None if pool is None else pool._asdict(), "lacking": lacking}
+    return one._asdict() | {
+        "demoted": dict(one.demoted),
+        "pool": None if pool is None else pool._asdict(),
+        "lacking": lacking,
+    }

@@ -14,6 +14,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from pydantic import ValidationError
 
+from penmark import grading
 from penmark.collecting import Collected, collect
 from penmark.errors import ServiceError, UsageError, counted
 from penmark.generating import drafting, edits, opening, planning
@@ -139,7 +140,7 @@ def _collected(place: Study, promised: Protocol, name: str, base: Ground) -> Col
         return None
     if made.decided:
         made.alone(place)
-    return collect(place, promised, name, made, lambda number: None, anew=made.decided)
+    return collect(place, promised, name, made, lambda number: None, anew=made.decided, by=grading.GENERATION)
 
 
 def _topics(place: Study, promised: Protocol, name: str, given: Options, path: Path | None, as_json: bool) -> int:

@@ -34,18 +34,19 @@ def collect(
     *,
     anew: bool = False,
     draw: bool = False,
+    by: str | None = None,
 ) -> Collected:
     """Take what the source yields into the arm. The same documents again change nothing.
 
     ``anew``: the arm holds what this source yields and nothing else. ``draw``: what the source yields is a pool, from
-    which the arm is drawn by the sealed seed and the quotas; it holds that and what persists.
+    which the arm is drawn by the sealed seed and the quotas; it holds that and what persists. ``by``: what the source is called.
     Raises FaultsError with everything that is wrong (then nothing is written), UsageError before the promise, after the
     freeze, or for an arm that is not promised.
     """
     promised = _arm(protocol, arm)
     ready(place.edition(protocol.edition))
     with locked(place, f"`penmark collect {arm}`"):
-        shelf = Shelf(place, promised, anew=anew, edition=protocol.edition)
+        shelf = Shelf(place, promised, anew=anew, edition=protocol.edition, by=by)
         faults: list[Fault] = []
         number = 0
         try:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from penmark import canon, provenance, study
+from penmark import canon, grading, provenance, study
 from penmark.errors import Fault, FaultsError, PenmarkError
 from penmark.plugins import Draft
 from penmark.records import Arm, Document, Provenance, SentenceLink, Sentences, Session
@@ -25,6 +25,7 @@ class Entry(NamedTuple):
     """A document on its way to the disk: its record, the bytes that belong to it, and what its source claims.
 
     ``unused``: names of the source that no record knows. ``words``: of the text, whether its record may say so or not.
+    ``demoted``: why its grade is another than its source says.
     """
 
     document: Document
@@ -33,10 +34,12 @@ class Entry(NamedTuple):
     claims: dict[str, str]
     unused: frozenset[str]
     words: int
+    demoted: str | None
 
 
-def entry(draft: Draft, arm: Arm, salt: Callable[[str], bytes]) -> Entry:
-    """The document that a draft becomes. ``salt`` gives the salt of an attested document by its id.
+def entry(draft: Draft, arm: Arm, salt: Callable[[str], bytes], by: str | None = None) -> Entry:
+    """The document that a draft becomes. ``salt`` gives the salt of an attested document by its id;
+    ``by``: the source.
 
     Raises PenmarkError (FaultsError for several faults), at the draft's place; ServiceError where the sentences of an
     edited text are to be aligned and the splitters are not installed.
@@ -48,6 +51,7 @@ def entry(draft: Draft, arm: Arm, salt: Callable[[str], bytes]) -> Entry:
     known = provenance.from_row(row, draft.place)
     if known.kind == "edited" and arm.budget is not None and arm.budget.sentences != "any":
         known = known.model_copy(update={"sentences": _aligned(draft, text)})
+    known, demoted = grading.demoted(known, by)
     attested = known.kind == "attested"
     withheld = DECLINED if known.kind == "attested" and not known.consent.publish else draft.fields.get("withheld")
     hidden = attested and withheld is not None
@@ -63,6 +67,7 @@ def entry(draft: Draft, arm: Arm, salt: Callable[[str], bytes]) -> Entry:
         "words": None if hidden else count,
         "characters": None if hidden else len(text),
         "withheld": withheld,
+        "gathered_by": by,
         "provenance": known,
         "exposures": tuple(e.strip() for e in draft.fields.get("exposures", "").split(";") if e.strip() != ""),
     }
@@ -74,7 +79,7 @@ def entry(draft: Draft, arm: Arm, salt: Callable[[str], bytes]) -> Entry:
         document = Document.model_validate(values)
     except ValidationError as error:
         raise study.validated(draft.place, error.errors(include_url=False), _CORRECT) from None
-    return Entry(document, draft.text, draft.draft, {} if hidden else claims, unused, count)
+    return Entry(document, draft.text, draft.draft, {} if hidden else claims, unused, count, demoted)
 
 
 def _text(raw: bytes, place: str, what: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ from penmark.study import Study
 _ADDRESS = re.compile(r"[0-9a-f]{64}")
 _SHARD = re.compile(r"[0-9]{4,}\.jsonl\.gz")
 NOTHING: Mapping[str, Mapping[str, int]] = {}
+NOTHING_DEMOTED: Mapping[str, int] = {}
 
 
 class Pool(NamedTuple):
@@ -38,7 +40,8 @@ class Pool(NamedTuple):
 class Collected(NamedTuple):
     """What a collection did to an arm. ``unused``: names of the source that no record knows; ``withdrawn``: texts that
     the source still has and their authors took back; ``pool``: where the arm was drawn; ``lacking``: what the arm asks of
-    the texts of this source and does not get, at their places."""
+    the texts of this source and does not get, at their places; ``demoted``: how many texts are of grade ``stated``, since
+    what the source says of them cannot be asked for, by why."""
 
     arm: str
     added: int
@@ -49,13 +52,14 @@ class Collected(NamedTuple):
     withdrawn: tuple[str, ...] = ()
     pool: Pool | None = None
     lacking: tuple[Fault, ...] = ()
+    demoted: Mapping[str, int] = NOTHING_DEMOTED
 
 
 class Shelf:
-    """The arm ``arm`` of a study, for the edition that is prepared. ``anew``: what is there goes."""
+    """The arm ``arm`` of a study, for the edition that is prepared. ``anew``: what is there goes. ``by``: the source."""
 
-    def __init__(self, place: Study, arm: Arm, *, anew: bool, edition: str) -> None:
-        self._place, self._arm = place, arm
+    def __init__(self, place: Study, arm: Arm, *, anew: bool, edition: str, by: str | None = None) -> None:
+        self._place, self._arm, self._by = place, arm, by
         self._path = place.documents(arm.name)
         self._pool_path = place.pool(arm.name, edition)
         self._pool: list[dict[str, Any]] = []
@@ -102,7 +106,7 @@ class Shelf:
             faults.append(Fault(draft.place, fact, "Ids are unique over all arms of a study."))
             return
         try:
-            made = entry(draft, self._arm, self._salt)
+            made = entry(draft, self._arm, self._salt, self._by)
         except PenmarkError as error:
             faults.extend(error.faults)
             return
@@ -158,7 +162,8 @@ class Shelf:
         counts = (added, updated, same, len(merged))
         pool = Pool(len(self._pool), sum(line["eligible"] for line in self._pool)) if self._pool else None
         names = (tuple(sorted(unused)), tuple(sorted(self._back)))
-        return Collected(self._arm.name, *counts, *names, pool, tuple(self._lacking()))
+        demoted = Counter(made.demoted for made in self._entries.values() if made.demoted is not None)
+        return Collected(self._arm.name, *counts, *names, pool, tuple(self._lacking()), dict(sorted(demoted.items())))
 
     def _lacking(self) -> Iterator[Fault]:
         """What screening will find wrong with where these texts are from; but for sentences, about which a person decides."""

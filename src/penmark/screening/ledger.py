@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from penmark import canon, provenance, study
+from penmark import canon, grading, provenance, study
 from penmark.errors import PenmarkError, counted
 from penmark.records import Arm, Document, Protocol, Sentences
 from penmark.screening.claims import against
@@ -205,6 +205,9 @@ class Ledger:
             decided = self.found.decisions.get((lack.rule, document.id))
             if lack.rule == SENTENCES and decided is not None and decided.decision == "changed":
                 self.found.add("sentences-changed", where, str(decided), "Replace the text: an edit is not undone.")
+        if self.protocol.format > 1 and (claimed := grading.lacking(document)) is not None:
+            remedy = "Collect it again from where the evidence is, or as of grade stated: that grade is given by evidence alone."
+            self.found.add("missing-provenance", where, claimed, remedy)
         own = document.provenance
         if own.kind == "attested" and own.session is not None and arm.sessions is not None and own.consent.publish:
             told = own.session.model_dump()

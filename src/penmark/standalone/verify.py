@@ -1310,6 +1310,40 @@ def quarter(tag: str) -> list[str]:
 # ---- 4 manifest ------------------------------------------------------------------------------------------------------
 
 
+def real(digest: Any) -> bool:
+    """Whether a digest may be one: not absent, not that of nothing, and not a few digits over and over."""
+    return isinstance(digest, str) and digest != sha256(b"") and not re.fullmatch(r"(.{1,16}?)\1+", digest)
+
+
+def unrecorded(made: dict[str, Any], source: str | None) -> str | None:
+    """What a generated text of grade recorded does not have."""
+    if made.get("grade") == "stated":
+        return None
+    if not (real(made.get("request_sha256")) and real(made.get("response_sha256"))):
+        return "recorded, and no digests say what was sent and what came back"
+    return None if source == "generation" else "recorded, and the exchange is not kept"
+
+
+def ungraded(kind: str, origin: dict[str, Any], source: str | None) -> str | None:
+    """What a grade claims and the record does not hold; None where nothing is missing."""
+    grade, stated = origin["grade"], origin["grade"] == "stated"
+    if kind == "archive":
+        locator = origin.get("locator", {})
+        if grade == "archived" and not (locator.get("by") and any(locator.get(n) for n in ("url", "file", "commit"))):
+            return "archived, and no locator says where the capture is kept"
+        return None if stated or real(origin["evidence_sha256"]) else f"{grade}, and no digest says what was kept"
+    if kind == "attested" and not stated:
+        session = origin.get("session") or {}
+        kept = real(session.get("history_sha256")) and session.get("operations") != 0
+        return None if source == "sessions" and kept else "witnessed, and in no signed export with its history"
+    if kind == "edited" and not stated and not real(origin.get("history_sha256")):
+        return "witnessed, and no digest says which editing history was kept"
+    if kind == "transformed" and not stated and not real(origin.get("parent_sha256")):
+        return "recorded, and no digest says what was transformed"
+    made = origin["draft"] if kind == "edited" else origin
+    return unrecorded(made, source) if kind in ("generated", "edited") else None
+
+
 class Corpus:
     """4: the manifest says of every document what its text, its provenance and the promise say."""
 
@@ -1409,7 +1443,10 @@ class Corpus:
         table = Table(study, "documents", DOCUMENTS)
         for place, record in lines:
             with self.report.guard(4, place):
-                self.document(fitting(record, DOCUMENT), place)
+                source = record.pop("gathered_by", None) if self.study.format > 1 and isinstance(record, dict) else None
+                if source is not None and not (isinstance(source, str) and 0 < len(source) <= 64):
+                    raise Fault(f"gathered_by: {json.dumps(source)[:200]}", "the name of a source, or none")
+                self.document(fitting(record, DOCUMENT), place, source)
                 table.row(*documents_row(study, record))
                 arm, values = record["arm"], slices(record)
                 self.pool.see(record)
@@ -1429,7 +1466,7 @@ class Corpus:
         for field, value in (expected | {"kind": "manifest", "word_rule": rule}).items():
             self.report.expect(4, f"manifest.jsonl:1 {field}", header[field], value)
 
-    def document(self, record: dict[str, Any], place: str) -> None:
+    def document(self, record: dict[str, Any], place: str, source: str | None) -> None:
         """One line: its place in the order, its facts, its provenance; its texts go on the list of wanted texts."""
         arm, name, origin = record["arm"], record["id"], record["provenance"]
         published = record["withheld"] is None and name not in self.study.withdrawn
@@ -1459,6 +1496,8 @@ class Corpus:
         if kind not in PROVENANCE:
             raise Fault(f"provenance of kind {kind}", ", ".join(PROVENANCE))
         fitting(origin, PROVENANCE[kind], exact=False)
+        if self.study.format > 1 and (lack := ungraded(kind, origin, source)) is not None:
+            self.report.fault(4, place, lack, "what a stranger can ask again, or the grade stated")
         truth = self.study.arms[arm]["truth"]
         if kind not in TRUE[truth]:
             self.report.fault(4, place, f"{name} of kind {kind}", f"for truth {truth} one of {TRUE[truth]}")

@@ -18,7 +18,7 @@ from typing import Any, get_args
 import polars as pl
 from pydantic import ValidationError
 
-from penmark import canon, provenance, study, text
+from penmark import canon, grading, provenance, study, text
 from penmark.errors import PenmarkError
 from penmark.journal import Journal
 from penmark.records import Arm, Document, Protocol, Time
@@ -28,7 +28,8 @@ from penmark.verify.found import Found
 _HEX = re.compile(r"[0-9a-f]{64}")
 _TIME = re.compile(get_args(Time)[1].pattern)
 _FROZEN = "The corpus was changed after the freeze. Ask the publisher for the frozen one."
-_KEYS = frozenset(f.alias or name for name, f in Document.model_fields.items())
+_KEYS = frozenset(f.alias or name for name, f in Document.model_fields.items()) - {"gathered_by"}
+"""The fields of each document; from format 2 on, of one that a source gave, also that source."""
 _TURNS = {"document": pl.String, "turn": pl.Int64}
 _TWINS = ("duplicate-bytes", "duplicate-text")
 _EXCUSED = ("after-cutoff", "over-budget", "not-edited", "sentences-changed", "sentences-unclear")
@@ -208,6 +209,7 @@ class _Manifest:
         self.counts: Counter[str] = Counter()
         self.cells: Cells = Counter()
         self.forms, self.places = array("Q"), array("Q")
+        self.further = {"gathered_by"} if promised.format > 1 else set[str]()
         self.told = told
         self.last: tuple[int, str] = (-1, "")
 
@@ -220,8 +222,8 @@ class _Manifest:
             value = canon.decode(line, place=place)
             if number == 1:
                 head = value
-            elif not isinstance(value, dict) or value.keys() != _KEYS:
-                odd = sorted(_KEYS ^ value.keys()) if isinstance(value, dict) else ["no object"]
+            elif not isinstance(value, dict) or value.keys() - self.further != _KEYS:
+                odd = sorted(_KEYS ^ (value.keys() - self.further)) if isinstance(value, dict) else ["no object"]
                 self.found.failed(place, f"has not the fields of a document ({', '.join(odd)})", "all of them", _FROZEN)
             else:
                 yield from self._document(place, line, value)
@@ -259,6 +261,9 @@ class _Manifest:
         for quota in arm.quotas:
             self.cells[document.arm, tuple((k, document.facet(k)) for k in sorted(quota.where))] += 1
         self._measures(place, document)
+        if self.promised.format > 1 and (lack := grading.lacking(document)) is not None:
+            remedy = "A grade is a claim about evidence: without it the text is of grade stated. Ask the publisher."
+            found.failed(place, lack, "what a stranger can ask again, or the grade stated", remedy)
         _sufficient(place, document, arm, self.told, found)
         yield document
 
