@@ -98,6 +98,11 @@ def collected(place: Study, folder: Path, sessions: Iterable[dict[str, Any]]) ->
     """Fill both arms."""
     table = folder / "a.jsonl"
     row = {"id": "a1", "text": "A text that an archive kept.", "language": "en", "kind": "archive", "grade": "archived"}
+    row |= {
+        "evidence_sha256": canon.sha256(b"kept"),
+        "locator.by": "web-archive",
+        "locator.url": "https://example.org/",
+    }
     row |= {"source": "https://example.org/a", "archive": "a", "evidence_date": "2020-05-01", "licence": "CC0"}
     table.parent.mkdir(parents=True, exist_ok=True)
     table.write_text(json.dumps(row) + "\n")

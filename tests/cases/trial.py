@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from penmark import protocol
+from penmark import canon, protocol
 from penmark.cli import main
 from penmark.study import Study
 
@@ -30,6 +30,9 @@ ARCHIVE = {
     "archive": "a web archive",
     "evidence_date": "2020-05-01",
     "licence": "CC0",
+    "evidence_sha256": canon.sha256(b"what the archive kept"),
+    "locator.by": "web-archive",
+    "locator.url": "https://example.org/a",
 }
 GENERATED = {"kind": "generated", "grade": "stated", "provider": "P", "model": "M", "style": "plain"}
 ATTESTED = {

@@ -392,7 +392,11 @@ def a_document_twice_and_not_told(forger: Forger) -> None:
 
 @forgery(CLAIMS, 4, "manifest.jsonl:16", alone=NOTHING)
 def a_recorded_text_without_its_prompt(forger: Forger) -> None:
-    forger.row("manifest.jsonl", lambda value: value["provenance"].update(prompt=None), id="C-01")
+    def change(value: Json) -> None:
+        value["provenance"].update(grade="recorded", prompt=None)
+        value.update(gathered_by="generation")
+
+    forger.row("manifest.jsonl", change, id="C-01")
 
 
 @forgery(CLAIMS, 4, "manifest.jsonl:2", alone=NOTHING)

@@ -14,6 +14,7 @@ from penmark.cli import invoke
 from penmark.doubles.providers import Reply, composed, provider
 from penmark.errors import FaultsError
 
+HISTORY = canon.sha256(b"the history")
 EDITION = "BENCH-2026-Q4"
 BUDGET = {"words_percent": "10", "sentences": "none added or deleted"}
 
@@ -63,7 +64,7 @@ def edit(corpus, rows):
 
 def row(name, text, **further):
     return {
-        "id": name, "text": text, "kind": "edited", "grade": "witnessed", "editor": "E", "history_sha256": canon.sha256(b"the history")
+        "id": name, "text": text, "kind": "edited", "grade": "witnessed", "editor": "E", "history_sha256": HISTORY
     } | further  # fmt: skip
 
 
