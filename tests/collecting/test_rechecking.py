@@ -139,3 +139,27 @@ def test_notes_of_a_source_are_told(corpus, tmp_path, capsys):
     crawl = ["--from", "warc", "--path", str(tmp_path), "--option", "archive=a crawl"]
     assert invoke(["-C", str(made.place.root), "collect", "W", *crawl]) == 0
     assert "note: W: 1 records left out: no HTML" in capsys.readouterr().err
+
+
+def test_options_for_one_of_several_sources_and_nothing_that_can_be_compared(corpus, tmp_path, capsys):
+    made = corpus(corpus.arm("A", "human", 3))
+    bare = {"locator.by": "", "locator.url": ""}
+    row = {"locator.by": "dataset", "locator.row": "x", "locator.options": "{}"}
+    made.collect("A", corpus.draft("a", "One.", **bare), corpus.draft("b", "Two.", **bare))
+    place = ["-C", str(made.place.root), "collect", "A", "--recheck"]
+    assert invoke(place) == 3
+    out = capsys.readouterr().out
+    assert out.count("its record has no locator") == 2  # once, and once for all that are like it
+    assert "… and 1 more: not compared" in out
+    made.collect("A", corpus.draft("c", "Three.", **row), corpus.draft("d", "Four."))
+    given = [
+        "--option",
+        "web-archive.replay=https://other.example/web",
+        "--option",
+        "web-archive.contact=me@example.org",
+    ]
+    given += ["--option", f"dataset.path={tmp_path / 'none.csv'}"]
+    assert invoke([*place, *given, "--from", "web-archive"]) == 1
+    assert "1 documents rechecked: 1 not found" in capsys.readouterr().out
+    assert invoke([*place, *given]) == 1
+    assert "4 documents rechecked: 2 not compared, 2 not found" in capsys.readouterr().out

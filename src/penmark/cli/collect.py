@@ -25,7 +25,8 @@ who was eligible, who was drawn and why not stands in corpus/ARM/pool-EDITION.js
   penmark collect A --draw --from folder --path pool
 
 --recheck writes nothing: it fetches each archived text of ARM again from where its record says that it is kept, and
-compares. It works in a published bundle as well (-C BUNDLE), for anyone.
+compares. It works in a published bundle as well (-C BUNDLE), for anyone. --from takes the texts of one source, and an
+option SOURCE.NAME goes to that source alone. Exit code 3 where nothing could be compared.
 
   penmark -C BUNDLE collect A --recheck --option contact=me@example.org
 """
@@ -152,7 +153,7 @@ def _collect(
 
 
 def _recheck(folder: Path, arms: list[str], source: str | None, given: dict[str, str], as_json: bool) -> int:
-    """Exit code 1 where a copy is gone or another one, 3 where somebody did not answer."""
+    """Exit code 1 where a copy is gone or another one, 3 where somebody did not answer, or nothing could be compared."""
     if not arms:
         raise UsageError("which arm is to be rechecked?", remedy="penmark collect ARM --recheck")
     place = Study(folder)
@@ -162,18 +163,30 @@ def _recheck(folder: Path, arms: list[str], source: str | None, given: dict[str,
         if place.marker.is_file():
             options = _merged(place, protocol.read_sealed(place.edition()), name, source, given)
         counts: dict[str, int] = {}
-        for one in rechecked(archived(folder, name), refinding(options)):
+        alike: dict[tuple[str, str], int] = {}
+        chosen = [one for one in archived(folder, name) if source is None or _by(one) == source]
+        for one in rechecked(chosen, refinding(options)):
             outcomes.append(one)
             counts[one.outcome] = counts.get(one.outcome, 0) + 1
-            if one.outcome != "same" and not as_json:
+            said = (one.outcome, one.fact)
+            alike[said] = alike.get(said, 0) + 1
+            if one.outcome != "same" and alike[said] == 1 and not as_json:
                 print(f"{one.document}: {one.outcome}: {one.fact}", flush=True)
         if not as_json:
+            for (outcome, fact), number in alike.items():
+                if outcome != "same" and number > 1:
+                    print(f"… and {number - 1} more: {outcome}: {fact}")
             told = ", ".join(f"{counts[kind]} {kind}" for kind in OUTCOMES if kind in counts) or "none is archived"
             print(f"{name}: {sum(counts.values())} documents rechecked: {told}")
     if as_json:
         print(json.dumps([one._asdict() for one in outcomes], ensure_ascii=False))
     found = {one.outcome for one in outcomes}
-    return 1 if found & {"differs", "not found"} else 3 if "no answer" in found else 0
+    return 1 if found & {"differs", "not found"} else 3 if "no answer" in found or found == {"not compared"} else 0
+
+
+def _by(document: Document) -> str | None:
+    """The source that finds an archived text again."""
+    return document.provenance.locator.get("by") if document.provenance.kind == "archive" else None
 
 
 def _options(pairs: Iterable[str]) -> dict[str, str]:

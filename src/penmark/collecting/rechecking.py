@@ -77,10 +77,17 @@ def recheck(documents: Iterable[Document], make: Make) -> Iterator[Rechecked]:
 
 
 def refinding(options: dict[str, str]) -> Make:
-    """Makes the sources that records name, all with these options. Raises UsageError for one that cannot find again."""
+    """Makes the sources that records name. An option ``SOURCE.NAME`` goes to that source alone, over one for all.
+
+    Raises UsageError for one that cannot find again.
+    """
+    known = plugins.names(plugins.SOURCES)
+    own = {name for name in options if name.partition(".")[0] in known and "." in name}
 
     def make(name: str) -> Refinding:
-        source = plugins.source(name)(options)
+        given = {key: value for key, value in options.items() if key not in own}
+        given |= {key.removeprefix(f"{name}."): options[key] for key in own if key.startswith(f"{name}.")}
+        source = plugins.source(name)(given)
         if not hasattr(source, "again"):
             raise UsageError(f"the source {name} cannot fetch a text again", remedy="Compare its texts by hand.")
         refinder: Refinding = source  # type: ignore[assignment]
