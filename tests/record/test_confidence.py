@@ -65,3 +65,11 @@ def test_a_verdict_that_now_and_then_says_the_contrary_is_told_and_not_refused(t
     low = [row | {"confidence": 0.1} for row in ROWS]
     done = imported(place, edition, rows(tmp_path, [*low[:-1], ROWS[-1]]), "document=id")
     assert [(miss.kind, miss.answers, miss.document) for miss in done.misses] == [(cards.AGAINST, 1, "a11")]
+
+
+def test_a_verdict_that_the_card_does_not_read_is_looked_for_beside_its_number(tmp_path: Path) -> None:
+    place, edition = made(tmp_path, "{score: /full/score}", "")
+    held = [{"id": row["id"], "full": {"label": "Real", "score": 0.9}} for row in ROWS]
+    held[0]["full"] = {"label": "Fake", "score": 0.9}
+    with pytest.raises(FaultsError, match="the field 'label' tells the answers apart"):
+        imported(place, edition, rows(tmp_path, held), "document=id")

@@ -231,11 +231,17 @@ def _unread(card: Card, bodies: Sequence[bytes | None]) -> tuple[str, ...] | Non
     if at.score is None or at.label is not None or any(body is None for body in bodies):
         return None
     rows = [json.loads(body, parse_float=str, parse_int=str, parse_constant=str) for body in bodies if body is not None]
+    above = at.score.rpartition("/")[0]
+    for key, index in cards.steps(above):  # beside the number
+        rows = [
+            row.get(key) if isinstance(row, dict) else row[index or 0] if isinstance(row, list) and row else None
+            for row in rows
+        ]
     if not all(isinstance(row, dict) for row in rows):
         return None
     for name in rows[0] if rows else ():
         words = {row.get(name) if isinstance(row.get(name), str) else None for row in rows}
-        taken = f"/{name}" in (at.score, at.displayed, at.version, at.text)
+        taken = f"{above}/{name}" in (at.score, at.displayed, at.version, at.text)
         plain = [word for word in words if word is not None and cards.NUMBER.fullmatch(word) is None]
         if not taken and name.lower() in _VERDICTS and 2 <= len(words) == len(plain) <= _FEW:
             return name, *sorted(plain)
