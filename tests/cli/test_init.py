@@ -72,7 +72,7 @@ def test_init_writes_a_study_that_status_reads(run: Run, tmp_path: Path) -> None
     assert out.startswith(f"my-bench, edition {tag} (follows humanflow)\n")
     assert "  A    0 of 150 documents, human\n" in out
     assert "\n  line 12: people.0.name still says <your name>\n" in out
-    assert "\n  line 80: still says <model 1> (also lines 81, 82, 97)\n" in out
+    assert "\n  line 81: still says <model 1> (also lines 82, 83, 98)\n" in out
     path = root / "editions" / tag / "protocol.yaml"
     assert out.endswith(f"\nnext: decide the 29 places that are left in {path}, then penmark commit\n")
 
