@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
-from penmark import amendments, breaches, canon, display, doubts, replies, study, tokens
+from penmark import amendments, archives, breaches, canon, display, doubts, replies, study, tokens
 from penmark.errors import PenmarkError, UsageError, installing
 from penmark.protocol import UnknownTemplate, followed
 from penmark.records import Arm, Protocol, Record, SealedCard
@@ -139,6 +139,7 @@ def _results(sources: display.Sources, tables: Mapping[str, bytes], recomputed: 
         "demonstration": DEMONSTRATION.search(protocol.title) is not None,
         "retrospective": any(t["timing"] == "retrospective" for _, t in table1),
         "announced": sources.value("seals/corpus.json", "/announced") is not None,
+        "archived": archives.known(str((sources.value("seals/corpus.json", "/announced") or {}).get("capture"))),
         "recomputed": _once(table1, recomputed),
         "table1": table1,
         "gaps": any("fp_unanswered" in t for _, t in table1),
