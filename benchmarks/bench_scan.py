@@ -27,11 +27,10 @@ from typing import Any
 
 import httpx2
 
-from penmark import canon, cards, evidence, journal, reading, sealing, study, text
+from penmark import canon, cards, evidence, journal, reading, sealing, study, text, versions
 from penmark.doubles import double, placed
 from penmark.records import Document, Pace, Protocol
 from penmark.scan import opening
-from penmark.scan.lane import started
 from penmark.scan.ready import CONNECTIONS, Limits
 from penmark.study import Edition, Study
 
@@ -254,7 +253,7 @@ def _answered(place: Study, texts: dict[str, str], count: int) -> None:
     with journal.Writer(
         edition.journals / f"{VENDOR}.jsonl", canon.sha256(study.read(edition.seal("corpus")))
     ) as writer:
-        writer.append(started(VENDOR, sealed, digest, "1/1", at))
+        writer.append(journal.start_line(VENDOR, sealed, digest, shard="1/1", at=at, number=versions.WRITES))
         for first in range(0, count, 5_000):
             group, lines, bodies = order[first : first + 5_000], [], []
             for name in group:

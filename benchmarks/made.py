@@ -21,7 +21,7 @@ from typing import Any
 
 import orjson
 
-from penmark import canon, cards, handwritten, protocol, study
+from penmark import canon, cards, handwritten, protocol, study, versions
 from penmark.records import Card, Protocol, Seal, SealedCard
 from penmark.study import Edition
 
@@ -153,6 +153,7 @@ def _seal(edition: Edition, kind: str, at: str, previous: str | None, paths: lis
     digests = {path: canon.sha256(study.read(edition.root / path)) for path in paths}
     seal = Seal.model_validate(
         {"kind": kind, "study": "made", "edition": TAG, "sealed_at": at, "software": "made up", "previous": previous}
+        | {"rules": versions.RULES}
         | {"digests": digests}
     )
     data = canon.encode(seal.model_dump(mode="json"))
