@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from penmark import canon, provenance
+from penmark import canon, provenance, versions
 from penmark.errors import FaultsError
 from penmark.protocol.arms import compared
 from penmark.records import Archive, Arm, Document
@@ -75,7 +75,7 @@ def test_a_data_sets_own_word_suffices_where_the_protocol_names_its_file():
 
 def test_such_a_data_set_is_a_departure():
     base, given = arm(), arm(stated=["a" * 64])
-    (row,) = [row for row in compared(base, given) if row[0] == "evidence-stated"]
+    (row,) = [row for row in compared(base, given, versions.WRITES) if row[0] == "evidence-stated"]
     assert row[1:3] == ("arm A: no data set by its word alone", "a" * 64)
-    assert not [row for row in compared(given, given) if row[0] == "evidence-stated"]
+    assert not [row for row in compared(given, given, versions.WRITES) if row[0] == "evidence-stated"]
     assert "stated" not in base.model_dump()["evidence"]

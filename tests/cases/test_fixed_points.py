@@ -19,7 +19,7 @@ from penmark.errors import ServiceError
 
 RATES = (
     "detector,version,arm,slice_by,slice,documents,n,k,uncertain,no_result,not_scannable,not_run,rate,low,high,"
-    "worst_low,worst_high"
+    "worst_low,worst_high,unanswered"
 )
 COLUMNS = {
     "rates": RATES,
@@ -31,8 +31,9 @@ COLUMNS = {
     "table1": "detector,version,version_state,timing,surface,tier,payer,relation,boundary,boundary_source,boundary_date,"
     "first_scanned_at,last_scanned_at,human_documents,human_n,false_positives,fp_rate,fp_low,fp_high,human_mix,"
     "ai_documents,ai_n,detections,detection_rate,detection_low,detection_high,ai_mix,uncertain,declined,failed,in_doubt,"
-    "not_scannable,not_run,status",
-    "table2": "detector,version,timing,group,measure,documents,n,k,uncertain,no_result,not_scannable,not_run,rate,low,high",
+    "not_scannable,not_run,status,fp_unanswered,detection_unanswered",
+    "table2": "detector,version,timing,group,measure,documents,n,k,uncertain,no_result,not_scannable,not_run,rate,low,high,"
+    "unanswered",
     "agreement": "arm,detectors,documents,answered_by_all,flagged_by,count,timing",
     "units": "detector,version,arm,unit,documents,n,k,units,deff,n_effective,low,high,reason",
     "departures": "number,rule,template,study,explanation",

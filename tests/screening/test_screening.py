@@ -311,7 +311,8 @@ def test_nothing_of_a_withheld_text_is_public(corpus):
     open_rows = list(csv.DictReader(io.StringIO(screening.to_csv(found).decode())))
     assert [(r["rule"], r["document"]) for r in open_rows] == [("word-limit", "3")]
     hidden = list(csv.DictReader(io.StringIO(screening.to_csv(found, private=True).decode())))
-    assert {r["rule"] for r in hidden} == {"zero-width", "chat-residue", "cut-off", "word-limit", "duplicate-bytes"}
+    marks = {"zero-width", "hidden-marks", "chat-residue", "cut-off"}
+    assert {r["rule"] for r in hidden} == marks | {"word-limit", "duplicate-bytes"}
     (text,) = (p for p in made.place.private_texts.iterdir() if p.read_bytes() == b"An open text.")
     text.write_text("An open text!")
     assert [(f.rule, f.document) for f in screened(made) if f.severity == "error"] == [("changed-text", "3")]
