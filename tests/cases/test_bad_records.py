@@ -86,7 +86,9 @@ def test_unknown_and_repeated_keys_of_records_that_penmark_wrote(at: Callable[[s
         for old, new, fact in (
             ('{"', '{"zz":1,"', "canonical"),
             ('{"', '{ "', "canonical"),
-            ('"}', '","zz":"unknown"}', ""),
+            ('"}', '","zz":"unknown"}', "")
+            if name != "corpus/A/documents.jsonl"  # whose first object that ends so is a locator, of any keys
+            else ('{"address"', '{"aa":"unknown","address"', "unknown"),
         ):
             trial = at(step)
             path = (trial.root if name.startswith("corpus") else trial.edition.root) / name

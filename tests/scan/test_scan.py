@@ -339,8 +339,12 @@ def test_options_that_no_plugin_knows_are_refused_for_all_in_one_pass(tmp_path: 
 
 
 @pytest.mark.parametrize(("opens", "closes"), [("2020-01-01", "2020-02-01"), ("2999-01-01", "2999-02-01")])
-def test_outside_the_promised_window_nothing_is_asked(tmp_path: Path, opens: str, closes: str) -> None:
-    place, edition = made(tmp_path, {"a": "text"}, window={"opens": opens, "closes": closes})
+def test_outside_the_promised_window_nothing_is_asked(
+    tmp_path: Path, opens: str, closes: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(reading, "now", lambda: f"{opens}T00:00:00Z")  # promised while it was to come
+        place, edition = made(tmp_path, {"a": "text"}, window={"opens": opens, "closes": closes})
     with pytest.raises(UsageError, match=rf"outside the promised scan window, {opens} to {closes}"):
         scanned(place, edition)
     assert not list(edition.root.glob("journal/*"))
