@@ -27,7 +27,7 @@ def promise(edition: study.Edition, promised: Protocol, sealed: Seal | None, tru
     known = _cards(edition, promised, found)
     _departures(edition, promised, known, found)
     _amendments(edition, promised, sealed, trust, found)
-    _chained(edition, promised, known, found)
+    _chained(edition, promised, known, sealed, found)
     _deviations(edition, promised, found)
     if found.clean:
         found.ok("protocol.json", "protocol.yaml says the same; departures as computed")
@@ -164,7 +164,9 @@ def _before(path: Path, amendment: Amendment, times: list[stamps.Stamp], sealed:
             found.failed(f"amendments/{path.name}", f"announced at {at}{whose}", expected, remedy)
 
 
-def _chained(edition: study.Edition, promised: Protocol, known: dict[str, Card], found: Found) -> None:
+def _chained(
+    edition: study.Edition, promised: Protocol, known: dict[str, Card], sealed: Seal | None, found: Found
+) -> None:
     """What changed since the promise before this one was announced by amendments, and what they announce is promised."""
     held = edition.earlier.root.is_dir()
     if promised.format == 1 or not held:
@@ -172,8 +174,8 @@ def _chained(edition: study.Edition, promised: Protocol, known: dict[str, Card],
             found.failed(f"earlier/{other.name}", "is carried", "nothing: format 1 has no such folder", "Remove it.")
         _first(edition, promised, found)
         return
-    if len(known) < len(promised.detectors):
-        return  # cards that cannot be read, which is told
+    if sealed is None or len(known) < len(promised.detectors):
+        return  # a seal or cards that cannot be read, which is told
     try:
         was, now = chained.read(edition.earlier), chained.read(edition, held=False)
         names = {"promise", "protocol", *(f"detector-{name}" for name in was.promise["detectors"])}
