@@ -1219,7 +1219,7 @@ def test_only_fifty_faults_are_told_and_the_rest_is_counted(tmp_path: Path) -> N
     ],
 )  # fmt: skip
 def test_words(text: str, words: int) -> None:
-    assert verify.count_words(text) == words
+    assert verify.count_words(text, spaced=True) == verify.count_words(text, spaced=False) == words
 
 
 @given(st.integers(1, 10**6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
