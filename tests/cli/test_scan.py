@@ -321,7 +321,8 @@ def test_verdicts_that_the_card_does_not_know_are_told(tmp_path: Path, capsys: p
         err,
     )
     assert re.search(rf"warning: words: 2 answers are verdicts that its card does not know {first}; they are kept", err)
-    assert "warning: both: 1 answer has beside its number a verdict that says the contrary ('AI' about d-3" in err.replace(
-        "(the first: ", "("
+    assert (
+        "warning: both: 1 answer has beside its number a verdict that says the contrary ('AI' about d-3"
+        in err.replace("(the first: ", "(")
     )
     assert err.count("warning: ") == 3

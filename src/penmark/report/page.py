@@ -138,8 +138,7 @@ def _results(sources: display.Sources, tables: Mapping[str, bytes], recomputed: 
         "title": display.plain(protocol.title),
         "demonstration": DEMONSTRATION.search(protocol.title) is not None,
         "retrospective": any(t["timing"] == "retrospective" for _, t in table1),
-        "announced": sources.value("seals/corpus.json", "/announced") is not None,
-        "archived": archives.known(str((sources.value("seals/corpus.json", "/announced") or {}).get("capture"))),
+        **_announced(sources),
         "recomputed": _once(table1, recomputed),
         "table1": table1,
         "gaps": any("fp_unanswered" in t for _, t in table1),
@@ -167,6 +166,12 @@ def _results(sources: display.Sources, tables: Mapping[str, bytes], recomputed: 
         "units": list(enumerate(sources.rows(TABLES["UNITS"]), 1)) if TABLES["UNITS"] in tables else [],
         **_warned(sources, tables),
     }
+
+
+def _announced(sources: display.Sources) -> dict[str, bool]:
+    """Whether the promise was public before the corpus seal, by the word of a known archive or of the operator alone."""
+    told = sources.value("seals/corpus.json", "/announced")
+    return {"announced": told is not None, "archived": told is not None and archives.known(str(told["capture"]))}
 
 
 def _departed(rows: list[Row]) -> dict[str, list[Row]]:
