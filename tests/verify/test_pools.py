@@ -15,7 +15,7 @@ from penmark.tokens import Trust
 
 ARMS = [
     {"name": "A", "title": "A", "truth": "human", "headline": True, "filled": "drawn", "persists": True, "documents": 3}
-    | {"evidence": {"kinds": ["archive"], "grades": ["archived"]}}
+    | {"evidence": {"kinds": ["archive"], "grades": ["stated"]}}
     | {"quotas": [{"where": {"register": "news"}, "documents": 2}, {"where": {"register": "forum"}, "documents": 1}]}
 ]
 
@@ -26,7 +26,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = promise(folder / "study", 1, "coin", arms=ARMS)
     rows = [
         {"id": f"{register[0]}{n}", "text": f"The {register} of day {n}, told at some length.", "register": register}
-        | {"kind": "archive", "grade": "archived", "source": "s", "archive": "a", "licence": "CC0"}
+        | {"kind": "archive", "grade": "stated", "source": "s", "archive": "a", "licence": "CC0"}
         | {"evidence_date": "2020-05-01", "language": "en"}
         for register in ("news", "forum", "song")
         for n in range(4)
