@@ -27,12 +27,16 @@ from typing import Any
 
 import httpx2
 
-from penmark import canon, cards, evidence, journal, reading, sealing, study, text, versions
-from penmark.doubles import double, placed
+from penmark import cards, journal, study, text
+from penmark.cards import judge
+from penmark.format import canonical_json, versions
+from penmark.journal import evidence_log
 from penmark.records import Document, Pace, Protocol
-from penmark.scan import opening
-from penmark.scan.ready import CONNECTIONS, Limits
+from penmark.stages.commit import make_seals
+from penmark.stages.scan import open_scan
+from penmark.stages.scan.scan_readiness import CONNECTIONS, ScanLimits
 from penmark.study import Edition, Study
+from penmark.testing.doubles import place_card, run_double
 
 DOCUMENTS = int(os.environ.get("PENMARK_BENCH_DOCUMENTS", "10000"))
 READINGS = int(os.environ.get("PENMARK_BENCH_READINGS", "100000"))
@@ -114,7 +118,7 @@ def _elsewhere() -> Iterator[tuple[str, str]]:
 
 
 def _serve() -> None:
-    with double(VENDOR, permits=PERMITTED) as there:
+    with run_double(VENDOR, permits=PERMITTED) as there:
         print(json.dumps({"url": there.url, "key": there.keys["key"]}), flush=True)
         sys.stdin.read()
 
@@ -125,23 +129,23 @@ def _serve() -> None:
 def _study(root: Path, url: str, documents: int) -> tuple[Study, dict[str, str]]:
     """A frozen study of one arm and one vendor; its texts by document."""
     place, tag = Study(root), "BENCH-2026-Q4"
-    study.write(place.marker, b"study: bench\n")
+    study.write_bytes(place.marker, b"study: bench\n")
     study.write_private(place.seed, SEED)
-    written = placed(cards.find(VENDOR, None).read_text(encoding="utf-8"), url)
-    study.write(place.cards / f"{VENDOR}.yaml", written.encode())
+    written = place_card(cards.find_card(VENDOR, None).read_text(encoding="utf-8"), url)
+    study.write_bytes(place.cards / f"{VENDOR}.yaml", written.encode())
     edition = Edition(root / "editions" / tag)
-    study.write(edition.protocol_yaml, b"study: bench\n")
-    promised = Protocol.model_validate_json(canon.encode(_protocol(tag, documents)))
-    paths = sealing.prepare(place, edition, promised)
-    sealing.seal(edition, "promise", "bench", paths, authorities=[], now="2026-01-01T00:00:00Z")
+    study.write_bytes(edition.protocol_yaml, b"study: bench\n")
+    promised = Protocol.model_validate_json(canonical_json.encode_json(_protocol(tag, documents)))
+    paths = make_seals.prepare_promise(place, edition, promised)
+    make_seals.make_seal(edition, "promise", "bench", paths, authorities=[], now="2026-01-01T00:00:00Z")
     texts = {f"{number:06d}": _text(number) for number in range(documents)}
     rows = [_document(name, raw) for name, raw in texts.items()]
     study.write_texts(place.arm("A"), {row["address"]: texts[row["id"]].encode() for row in rows})
     head = {"arms": {"A": documents}, "documents": documents, "edition": tag, "kind": "manifest"}
     study.write_records(edition.manifest, [head | {"study": "bench", "word_rule": text.WORD_RULE}, *rows])
-    study.write(edition.screening, b"severity\n")
+    study.write_bytes(edition.screening, b"severity\n")
     sealed = ["manifest.jsonl", "screening.csv"]
-    sealing.seal(edition, "corpus", "bench", sealed, authorities=[], now="2026-01-02T00:00:00Z")
+    make_seals.make_seal(edition, "corpus", "bench", sealed, authorities=[], now="2026-01-02T00:00:00Z")
     return place, texts
 
 
@@ -162,7 +166,7 @@ def _protocol(tag: str, documents: int) -> dict[str, Any]:
         "payer": "nobody",
         "schedule": "once",
         "window": {"opens": str(today - timedelta(days=1)), "closes": str(today + timedelta(days=2))},
-        "seed_sha256": canon.sha256(SEED),
+        "seed_sha256": canonical_json.sha256(SEED),
         "arms": [arm],
         "detectors": [detector],
     }
@@ -171,10 +175,10 @@ def _protocol(tag: str, documents: int) -> dict[str, Any]:
 def _document(name: str, written: str) -> dict[str, Any]:
     given = {"kind": "archive", "grade": "archived", "source": "https://example.org/a", "archive": "a web archive"}
     given |= {"evidence_date": "2020-05-01", "licence": "CC0"}
-    digest = canon.sha256(written.encode())
+    digest = canonical_json.sha256(written.encode())
     value = {"id": name, "arm": "A", "address": digest, "canonical_sha256": digest, "language": "en"}
-    value |= {"words": text.words(written), "characters": len(written), "provenance": given}
-    return Document.model_validate_json(canon.encode(value)).model_dump(mode="json", by_alias=True)
+    value |= {"words": text.count_words(written), "characters": len(written), "provenance": given}
+    return Document.model_validate_json(canonical_json.encode_json(value)).model_dump(mode="json", by_alias=True)
 
 
 # --- both sides --------------------------------------------------------------------------------------------------------
@@ -220,14 +224,14 @@ def _scan(place: Study, documents: int) -> Cost:
             memory.append(_memory())
 
     cpu = time.process_time()
-    limits = Limits(paces={VENDOR: Pace(requests=PERMITTED, seconds=1)})
+    limits = ScanLimits(paces={VENDOR: Pace(requests=PERMITTED, seconds=1)})
     budgets = {VENDOR: Decimal(10**9)}
-    with opening.opened(place, place.edition(), [], budgets=budgets, limits=limits) as scan:
+    with open_scan.begin_scan(place, place.edition(), [], budgets=budgets, limits=limits) as scan:
         wall = time.monotonic()
         [ended] = scan.run(tell)
     taken, used = time.monotonic() - wall, time.process_time() - cpu
-    first = canon.sha256(study.read(place.edition().seal("corpus")))
-    refused = journal.read(place.edition().journals / f"{VENDOR}.jsonl", first).retries.height
+    first = canonical_json.sha256(study.read_bytes(place.edition().seal("corpus")))
+    refused = journal.read_journal(place.edition().journals / f"{VENDOR}.jsonl", first).retries.height
     cost = Cost(documents, taken, used, *memory, refused)
     if ended.counts["answered"] != documents:
         raise RuntimeError(f"{ended.counts}, {ended.tally}")
@@ -246,24 +250,28 @@ def _memory() -> float:
 def _answered(place: Study, texts: dict[str, str], count: int) -> None:
     """Journal and evidence of a scan that was stopped after ``count`` answers."""
     edition = place.edition()
-    sealed, at = cards.sealed(edition, VENDOR), reading.now()
-    digest = canon.sha256(study.read(edition.sealed_card(VENDOR)))
-    order = sorted(texts, key=lambda name: canon.rank(SEED, "scan", name))[:count]
-    kept = evidence.Writer(edition.evidence, VENDOR)
-    with journal.Writer(
-        edition.journals / f"{VENDOR}.jsonl", canon.sha256(study.read(edition.seal("corpus")))
+    sealed, at = cards.read_sealed_card(edition, VENDOR), judge.get_time_now()
+    digest = canonical_json.sha256(study.read_bytes(edition.sealed_card(VENDOR)))
+    order = sorted(texts, key=lambda name: canonical_json.rank_name(SEED, "scan", name))[:count]
+    kept = evidence_log.EvidenceWriter(edition.evidence, VENDOR)
+    with journal.JournalWriter(
+        edition.journals / f"{VENDOR}.jsonl", canonical_json.sha256(study.read_bytes(edition.seal("corpus")))
     ) as writer:
-        writer.append(journal.start_line(VENDOR, sealed, digest, shard="1/1", at=at, number=versions.WRITES))
+        writer.append(journal.make_start_line(VENDOR, sealed, digest, shard="1/1", at=at, number=versions.WRITES))
         for first in range(0, count, 5_000):
             group, lines, bodies = order[first : first + 5_000], [], []
             for name in group:
-                address = canon.sha256(texts[name].encode())
-                body = canon.encode({"documents": [{"document_classification": "HUMAN_ONLY"}], "version": "1"})
-                judged = reading.judge(sealed.card, body, texts[name])
-                pair = reading.Asked(name, address, 1, "scan", at, None)
+                address = canonical_json.sha256(texts[name].encode())
+                body = canonical_json.encode_json(
+                    {"documents": [{"document_classification": "HUMAN_ONLY"}], "version": "1"}
+                )
+                judged = judge.judge_answer(sealed.card, body, texts[name])
+                pair = judge.AskedQuestion(name, address, 1, "scan", at, None)
                 lines.append({"at": at, "attempt": 1, "document": name, "kind": "sent"})
-                lines.append(reading.line(pair, judged, at=at, got_at=at, evidence_sha256=canon.sha256(body)))
-                bodies.append(evidence.Kept(VENDOR, name, 1, body, canon.sha256(body)))
+                lines.append(
+                    judge.make_reading_line(pair, judged, at=at, got_at=at, evidence_sha256=canonical_json.sha256(body))
+                )
+                bodies.append(evidence_log.Kept(VENDOR, name, 1, body, canonical_json.sha256(body)))
             kept.append(bodies)
             writer.append(*lines)
 
@@ -271,7 +279,7 @@ def _answered(place: Study, texts: dict[str, str], count: int) -> None:
 def _resumed(place: Study) -> tuple[float, float]:
     """Seconds until a scan is open, here; and until the first question of the whole command is on the disk."""
     began = time.monotonic()
-    with opening.opened(place, place.edition(), [], budgets={VENDOR: Decimal(10**9)}):
+    with open_scan.begin_scan(place, place.edition(), [], budgets={VENDOR: Decimal(10**9)}):
         opened = time.monotonic() - began
     path = place.edition().pilot / "canary" / f"{VENDOR}.jsonl"
     began = time.monotonic()

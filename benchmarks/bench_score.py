@@ -62,13 +62,15 @@ def run(side: str, root: Path, rounds: int) -> dict[str, float]:
 
 def score(root: Path) -> dict[str, float]:
     """Everything between the files of an edition and the bytes of its tables."""
-    from penmark import scoring, study, tables
+    from penmark import study
+    from penmark.stages import score as score_stage
+    from penmark.stages.score import tables
 
     (edition,) = (study.Edition(path.parent) for path in root.glob("*/protocol.json"))
     start, cpu = time.perf_counter(), time.process_time()
-    scored = scoring.score(edition)
+    scored = score_stage.score_edition(edition)
     middle = time.perf_counter()
-    made = tables.of(scored)
+    made = tables.compute_tables(scored)
     parts = {"scored": middle - start, "tables": time.perf_counter() - middle}
     return taken(start, cpu) | parts | {"bytes": sum(map(len, made.values()))}
 

@@ -108,16 +108,17 @@ def texts(count: int, words: int) -> Iterator[tuple[str, str]]:
 
 def make(root: Path, count: int, words: int) -> None:
     """A study of two arms with such texts, half each."""
-    from penmark import canon, protocol, study
+    from penmark import protocol, study
+    from penmark.format import canonical_json
     from penmark.records import Protocol
-    from penmark.text import words as counted
+    from penmark.text import count_words as counted
 
     place = study.Study(root)
     held: dict[str, dict[str, bytes]] = {"A": {}, "C": {}}
     rows: dict[str, list[dict[str, Any]]] = {"A": [], "C": []}
     for number, (name, text) in enumerate(texts(count, words)):
         arm, raw = "AC"[number % 2], text.encode()
-        address = canon.sha256(raw)
+        address = canonical_json.sha256(raw)
         held[arm][address] = raw
         row = {"id": name, "arm": arm, "address": address, "canonical_sha256": address, "words": counted(text)}
         row |= {"characters": len(text), "language": None, "register": None, "subgroup": None, "author": None}
@@ -134,7 +135,9 @@ def make(root: Path, count: int, words: int) -> None:
     value |= {"people": [{"name": "N", "role": "-", "interests": "none"}], "seed_sha256": "0" * 64}
     value |= {"window": {"opens": "2026-10-01", "closes": "2026-12-31"}, "detectors": [detector]}
     edition = study.Edition(root / "editions" / TAG)
-    study.write(edition.protocol_json, protocol.canonical(Protocol.model_validate_json(canon.encode(value))))
+    study.write_bytes(
+        edition.protocol_json, protocol.encode_protocol(Protocol.model_validate_json(canonical_json.encode_json(value)))
+    )
     for arm in rows:
         study.write_texts(place.arm(arm), held[arm])
         study.write_records(place.documents(arm), rows[arm])
@@ -164,7 +167,11 @@ def named(root: Path) -> dict[str, int]:
     from penmark import study
 
     place = study.Study(root)
-    return {row["address"]: int(row["id"][1:]) for arm in ("A", "C") for _, row in study.records(place.documents(arm))}
+    return {
+        row["address"]: int(row["id"][1:])
+        for arm in ("A", "C")
+        for _, row in study.read_json_lines(place.documents(arm))
+    }
 
 
 # --- the sides -------------------------------------------------------------------------------------------------------
@@ -172,30 +179,31 @@ def named(root: Path) -> dict[str, int]:
 
 def screened(root: Path) -> dict[str, Any]:
     """The whole screening."""
-    from penmark import protocol, screening, study
+    from penmark import protocol, study
+    from penmark.stages import screen
 
     place = study.Study(root)
     edition = study.Edition(root / "editions" / TAG)
     promised = protocol.read_sealed(edition)
     start = time.perf_counter()
-    found = screening.screen(place, edition, promised)
+    found = screen.screen_corpus(place, edition, promised)
     return measured(start) | {"findings": len(found)}
 
 
 def sketched(root: Path) -> dict[str, Any]:
     """Near duplicates as the screening finds them."""
-    from penmark.screening.twins import Sketches, verified
-    from penmark.text import fold
+    from penmark.stages.screen.near_duplicates import Sketches, verify_candidates
+    from penmark.text import fold_white_space
 
     every = corpus(root)
     start = time.perf_counter()
     sketches = Sketches()
     for position, text in enumerate(every):
-        sketches.add(position, fold(text))
+        sketches.add(position, fold_white_space(text))
     pairs = sketches.candidates()
     within = {position for pair in pairs for position in pair}
-    held = ((position, fold(every[position])) for position in sorted(within))
-    found = [(one, other) for one, other, _ in verified(sketches, pairs, held)]
+    held = ((position, fold_white_space(every[position])) for position in sorted(within))
+    found = [(one, other) for one, other, _ in verify_candidates(sketches, pairs, held)]
     return measured(start) | {"pairs": len(found), "planted": planted(every, found, named(root))}
 
 
@@ -203,8 +211,8 @@ def minhashed(root: Path) -> dict[str, Any]:
     """Near duplicates by datasketch, each candidate verified exactly."""
     from datasketch import MinHash, MinHashLSH  # type: ignore[import-not-found]
 
-    from penmark.screening.twins import Sketches, shared
-    from penmark.text import fold
+    from penmark.stages.screen.near_duplicates import Sketches, compute_jaccard
+    from penmark.text import fold_white_space as fold
 
     every = corpus(root)
     start = time.perf_counter()
@@ -220,16 +228,16 @@ def minhashed(root: Path) -> dict[str, Any]:
     found = [
         (one, other)
         for one, other in pairs
-        if shared(exact.sequences(fold(every[one])), exact.sequences(fold(every[other]))) >= SHARED
+        if compute_jaccard(exact.sequences(fold(every[one])), exact.sequences(fold(every[other]))) >= SHARED
     ]
     return measured(start) | {"pairs": len(found), "planted": planted(every, found, named(root))}
 
 
 def planted(every: list[str], found: list[tuple[int, int]], names: dict[str, int]) -> int:
     """How many of the pairs that were planted are among those that were found."""
-    from penmark import canon
+    from penmark.format import canonical_json as format_canonical_json
 
-    numbers = ([names[canon.sha256(every[at].encode())] for at in pair] for pair in found)
+    numbers = ([names[format_canonical_json.sha256(every[at].encode())] for at in pair] for pair in found)
     return sum(one // 100 == other // 100 for one, other in numbers)
 
 

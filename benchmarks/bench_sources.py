@@ -24,9 +24,9 @@ from pathlib import Path
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 from trafilatura import extract
 
-from penmark.sources import captures, warc_files
-from penmark.sources.captures import Capture
-from penmark.sources.warc_files import Record, Wanted
+from penmark.shipped.sources import captures, warc_files
+from penmark.shipped.sources.captures import Capture
+from penmark.shipped.sources.warc_files import WantedPages, WarcRecord
 
 WORDS = [
     *(
@@ -129,14 +129,14 @@ def alone(path: Path) -> int:
 
 def select(path: Path) -> int:
     """One host of twenty, pages of 2021 or earlier: found, and read whole."""
-    wanted = Wanted("", ("host3.example.org",), "1990-01-01", "2022-01-01")
-    return sum(isinstance(item, Record) for item in warc_files.records(path, wanted))
+    wanted = WantedPages("", ("host3.example.org",), "1990-01-01", "2022-01-01")
+    return sum(isinstance(item, WarcRecord) for item in warc_files.read_warc_records(path, wanted))
 
 
-def taken(path: Path) -> list[Record]:
+def taken(path: Path) -> list[WarcRecord]:
     """Every record of a file."""
-    found = warc_files.records(path, Wanted("", (), "1990-01-01", "2100-01-01"))
-    return [item for item in found if isinstance(item, Record)]
+    found = warc_files.read_warc_records(path, WantedPages("", (), "1990-01-01", "2100-01-01"))
+    return [item for item in found if isinstance(item, WarcRecord)]
 
 
 def ratio(first: Callable[[], object], second: Callable[[], object]) -> tuple[float, float, float]:
@@ -176,7 +176,7 @@ def main(pages: int) -> int:
     for language in (None, "en"):
         seconds, ours, rates[language] = ratio(
             lambda: [extract(one.body.decode(), **options) for one in some],
-            lambda language=language: [captures.page(one, language) for one in some],  # type: ignore[misc]
+            lambda language=language: [captures.extract_page(one, language) for one in some],  # type: ignore[misc]
         )
         what = "and digests checked" if language is None else "and the language told as well"
         print(f"prose of {len(some)} pages: the extractor alone {len(some) / seconds:,.1f}/s")

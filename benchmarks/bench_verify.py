@@ -61,29 +61,33 @@ def _bundle(root: Path, detectors: int, documents: int) -> Path:
     """A whole bundle of a made-up edition, closed and published."""
     import made
 
-    from penmark import canon, cards, manifest, protocol, publish, scoring, sealing, study, tables
-    from penmark.report import page
-    from penmark.telling import describe
+    from penmark import cards, protocol, study
+    from penmark.corpus import manifest
+    from penmark.format import canonical_json
+    from penmark.page import descriptions, render_page
+    from penmark.stages import publish, score
+    from penmark.stages.commit import make_seals
+    from penmark.stages.score import tables
 
     found = list(root.glob("*/SHA256SUMS"))
     if found:
         return found[0].parent
     edition = made.make(root, detectors=detectors, documents=documents, texts=True, evidence=True).edition
     promised = protocol.read_sealed(edition)
-    known = {d.name: cards.sealed(edition, d.name).card for d in promised.detectors}
-    scored = scoring.score(edition)
-    tabled = tables.of(scored, protocol.departures_csv(protocol.departures(promised, known)))
+    known = {d.name: cards.read_sealed_card(edition, d.name).card for d in promised.detectors}
+    scored = score.score_edition(edition)
+    tabled = tables.compute_tables(scored, protocol.write_departures_csv(protocol.list_departures(promised, known)))
     for path, data in tabled.items():
-        study.write(edition.root / path, data)
+        study.write_bytes(edition.root / path, data)
     heads = {f"journal/{name}": head for name, head in scored.heads.items()}
-    sealing.seal(
+    make_seals.make_seal(
         edition, "evidence", promised.study, list(tabled), journals=heads, authorities=(), now="2026-12-31T23:59:59Z"
     )
-    study.write(edition.report / "index.html", page(edition, tabled))
-    study.write(edition.root / "format", b"1\n")
-    study.write(edition.root / "seed.json", canon.encode({"beacon": None, "seed": made.SEED.hex()}))
-    describe.write(edition, promised, manifest.read(edition), edition.root)
-    publish._sums(edition.root)
+    study.write_bytes(edition.report / "index.html", render_page(edition, tabled))
+    study.write_bytes(edition.root / "format", b"1\n")
+    study.write_bytes(edition.root / "seed.json", canonical_json.encode_json({"beacon": None, "seed": made.SEED.hex()}))
+    descriptions.write_descriptions(edition, promised, manifest.read_manifest(edition), edition.root)
+    publish._write_checksums(edition.root)
     return edition.root
 
 
@@ -95,11 +99,11 @@ def _run(side: str, bundle: Path) -> dict[str, float]:
 
 def _verify(bundle: Path) -> dict[str, object]:
     """All eight checks."""
-    from penmark import tokens
-    from penmark.telling.again import check
+    from penmark import timestamps
+    from penmark.stages.verify.check8_page.remake import check_and_remake
 
     start, cpu = time.perf_counter(), time.process_time()
-    found = check(bundle, tokens.Trust.load([]))
+    found = check_and_remake(bundle, timestamps.Trust.load([]))
     failed = [f"{c.number} {c.subject}: {c.got}" for c in found if c.state == "failed"]
     return taken(start, cpu) | {"told": f"{len(found)}, {len(failed)} failed {failed[:3]}"}
 

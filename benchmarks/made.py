@@ -21,7 +21,8 @@ from typing import Any
 
 import orjson
 
-from penmark import canon, cards, handwritten, protocol, study, versions
+from penmark import cards, protocol, study, yaml_records
+from penmark.format import canonical_json, versions
 from penmark.records import Card, Protocol, Seal, SealedCard
 from penmark.study import Edition
 
@@ -54,11 +55,13 @@ def make(root: Path, *, detectors: int, documents: int, texts: bool = False, evi
     edition = Edition(root / TAG)
     names = [f"detector-{i:02d}" for i in range(detectors)]
     promised = _protocol(names, documents)
-    study.write(edition.protocol_json, protocol.canonical(promised))
-    study.write(edition.protocol_yaml, handwritten.emit(promised.model_dump(mode="json", exclude_none=True)).encode())
-    sealed = {name: cards.canonical(SealedCard(card=_card(name), plugin=None)) for name in names}
+    study.write_bytes(edition.protocol_json, protocol.encode_protocol(promised))
+    study.write_bytes(
+        edition.protocol_yaml, yaml_records.format_yaml(promised.model_dump(mode="json", exclude_none=True)).encode()
+    )
+    sealed = {name: cards.encode_card(SealedCard(card=_card(name), plugin=None)) for name in names}
     for name, data in sealed.items():
-        study.write(edition.sealed_card(name), data)
+        study.write_bytes(edition.sealed_card(name), data)
     promise = _seal(
         edition, "promise", PROMISED, None, ["protocol.json", "protocol.yaml", *(f"detectors/{n}.json" for n in names)]
     )
@@ -67,20 +70,20 @@ def make(root: Path, *, detectors: int, documents: int, texts: bool = False, evi
     study.write_records(
         edition.manifest, [head | {"kind": "manifest", "study": "made", "word_rule": "penmark-1"}, *rows]
     )
-    study.write(edition.screening, b"severity,rule,arm,document,file,row,message,remedy\n")
+    study.write_bytes(edition.screening, b"severity,rule,arm,document,file,row,message,remedy\n")
     first_prev = _seal(edition, "corpus", FROZEN, promise, ["manifest.jsonl", "screening.csv"])
     if texts:
         study.write_texts(edition.root / "texts", {row["address"]: text(row["id"]) for row in rows})
-    order = sorted(rows, key=lambda row: canon.rank(SEED, "scan", row["id"]))
+    order = sorted(rows, key=lambda row: canonical_json.rank_name(SEED, "scan", row["id"]))
     size = lines = 0
     for number, name in enumerate(names):
-        scan = _Scan(name, canon.sha256(sealed[name]), first_prev, recorded=number % 8 == 7, keeps=evidence)
+        scan = _Scan(name, canonical_json.sha256(sealed[name]), first_prev, recorded=number % 8 == 7, keeps=evidence)
         scan.run(order)
-        study.write(edition.journals / f"{name}.jsonl", data := b"".join(scan.lines))
+        study.write_bytes(edition.journals / f"{name}.jsonl", data := b"".join(scan.lines))
         size, lines = size + len(data), lines + len(scan.lines)
         for part, start in enumerate(range(0, len(scan.kept), 100_000), 1):
             packed = gzip.compress(b"".join(scan.kept[start : start + 100_000]), compresslevel=1, mtime=0)
-            study.write(edition.evidence / f"{name}-{part:04d}.jsonl.gz", packed)
+            study.write_bytes(edition.evidence / f"{name}-{part:04d}.jsonl.gz", packed)
     return Made(edition, detectors, documents, size, lines)
 
 
@@ -123,7 +126,7 @@ def _protocol(names: list[str], documents: int) -> Protocol:
         "payer": "nobody",
         "schedule": "once",
         "window": {"opens": "2026-10-05", "closes": "2026-12-31"},
-        "seed_sha256": canon.sha256(SEED),
+        "seed_sha256": canonical_json.sha256(SEED),
         "arms": arms,
         "detectors": [{"name": name, "card": name, **scanned} for name in names],
     }
@@ -150,15 +153,15 @@ def _card(name: str) -> Card:
 
 
 def _seal(edition: Edition, kind: str, at: str, previous: str | None, paths: list[str]) -> str:
-    digests = {path: canon.sha256(study.read(edition.root / path)) for path in paths}
+    digests = {path: canonical_json.sha256(study.read_bytes(edition.root / path)) for path in paths}
     seal = Seal.model_validate(
         {"kind": kind, "study": "made", "edition": TAG, "sealed_at": at, "software": "made up", "previous": previous}
         | {"rules": versions.RULES}
         | {"digests": digests}
     )
-    data = canon.encode(seal.model_dump(mode="json"))
-    study.write(edition.seal(kind), data)
-    return canon.sha256(data)
+    data = canonical_json.encode_json(seal.model_dump(mode="json"))
+    study.write_bytes(edition.seal(kind), data)
+    return canonical_json.sha256(data)
 
 
 def _documents(documents: int) -> Iterator[dict[str, Any]]:
@@ -167,7 +170,7 @@ def _documents(documents: int) -> Iterator[dict[str, Any]]:
         for _ in range(documents * share // 100):
             name = f"doc-{number:07d}"
             raw = text(name)
-            digest = canon.sha256(raw)
+            digest = canonical_json.sha256(raw)
             yield {
                 "address": digest,
                 "arm": arm,
@@ -263,7 +266,7 @@ class _Scan:
         if self._keeps and state != "failed":
             shown = '"error":"language not supported"' if said is None else f'"score":{said}'
             body = f'{{"id":"{row["id"]}",{shown},"version":"2026-11"}}'
-            digest = canon.sha256(body.encode())
+            digest = canonical_json.sha256(body.encode())
             value = {
                 "attempt": attempt,
                 "body": body,

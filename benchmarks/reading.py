@@ -20,7 +20,7 @@ def read(paths: Sequence[Path], kind: str) -> dict[str, float]:
     """Seconds, CPU seconds, MiB at most, and lines of one read: "found", where polars finds the columns, or "told"."""
     import polars as pl
 
-    from penmark.journal.lines import TYPES
+    from penmark.journal.journal_lines import TYPES
 
     start, cpu = time.perf_counter(), time.process_time()
     if kind == "told":

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from penmark import canon, protocol, study
+from penmark import protocol, study
+from penmark.format import canonical_json
 from penmark.plugins import Draft
 from penmark.records import Protocol, Seal
 
@@ -23,7 +24,7 @@ ARCHIVE = {
     "source": "https://example.org/a",
     "archive": "a web archive",
     "evidence_date": "2020-05-01",
-    "evidence_sha256": canon.sha256(b"what the archive kept"),
+    "evidence_sha256": canonical_json.sha256(b"what the archive kept"),
     "licence": "CC0",
     "locator.by": "web-archive",
     "locator.url": "https://example.org/a",
@@ -52,12 +53,13 @@ class Corpus:
         (root / "study.yaml").parent.mkdir(parents=True, exist_ok=True)
         (root / "study.yaml").write_text("study: small\n")
         study.write_private(self.place.seed, SEED)
-        self.protocol = Protocol.model_validate_json(canon.encode(self._protocol(arms, further)))
+        self.protocol = Protocol.model_validate_json(canonical_json.encode_json(self._protocol(arms, further)))
         self.edition = study.Edition(root / "editions" / EDITION)
-        study.write(self.edition.protocol_json, protocol.canonical(self.protocol))
-        study.write(self.edition.protocol_yaml, b"study: small\n")
+        study.write_bytes(self.edition.protocol_json, protocol.encode_protocol(self.protocol))
+        study.write_bytes(self.edition.protocol_yaml, b"study: small\n")
         digests = {
-            name: canon.sha256(study.read(self.edition.root / name)) for name in ("protocol.json", "protocol.yaml")
+            name: canonical_json.sha256(study.read_bytes(self.edition.root / name))
+            for name in ("protocol.json", "protocol.yaml")
         }
         promise = Seal(
             kind="promise",
@@ -69,7 +71,7 @@ class Corpus:
             previous=None,
             digests=digests,
         )
-        study.write(self.edition.seal("promise"), canon.encode(promise.model_dump(mode="json")))
+        study.write_bytes(self.edition.seal("promise"), canonical_json.encode_json(promise.model_dump(mode="json")))
 
     @staticmethod
     def _protocol(arms: tuple[dict[str, Any], ...], further: dict[str, Any]) -> dict[str, Any]:
@@ -89,7 +91,7 @@ class Corpus:
             "payer": "N",
             "schedule": "once",
             "window": {"opens": "2026-10-01", "closes": "2026-12-31"},
-            "seed_sha256": canon.sha256(SEED),
+            "seed_sha256": canonical_json.sha256(SEED),
             "arms": list(arms) or [Corpus.arm("A", "human"), Corpus.arm("C", "ai")],
             "detectors": [detector],
         } | further
@@ -111,13 +113,13 @@ class Corpus:
 
     def collect(self, arm: str, *drafts: Draft, anew: bool = False, faults: Exception | None = None) -> Any:
         """Collect drafts into an arm."""
-        from penmark.collecting import collect
+        from penmark.stages.collect import collect_arm
 
-        return collect(self.place, self.protocol, arm, Drafts(*drafts, faults=faults), lambda n: None, anew=anew)
+        return collect_arm(self.place, self.protocol, arm, Drafts(*drafts, faults=faults), lambda n: None, anew=anew)
 
     def documents(self, arm: str) -> list[dict[str, Any]]:
         """The records of an arm."""
-        return [value for _, value in study.records(self.place.documents(arm))]
+        return [value for _, value in study.read_json_lines(self.place.documents(arm))]
 
 
 def draft(name: str, text: str | bytes, *, place: str | None = None, **further: str) -> Draft:

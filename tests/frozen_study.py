@@ -7,10 +7,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from tests.acting import CARD
+from tests.scripted_detector import CARD
 
-from penmark import canon, sealing, study, text
+from penmark import study, text
+from penmark.format import canonical_json
 from penmark.records import Document, Protocol
+from penmark.stages.commit import make_seals
 from penmark.study import Edition, Study
 
 EDITION = "BENCH-2026-Q4"
@@ -63,21 +65,21 @@ def frozen(
 ) -> tuple[Study, Edition]:
     """A study of one arm, A, that holds ``texts`` by id. ``cards``: YAML by name. ``fields``: of documents, by id."""
     place = Study(root)
-    study.write(place.marker, b"study: small\n")
+    study.write_bytes(place.marker, b"study: small\n")
     study.write_private(place.seed, SEED)
     for name, card in ({"acting": CARD} | (cards or {})).items():
-        study.write(place.cards / f"{name}.yaml", card.encode())
+        study.write_bytes(place.cards / f"{name}.yaml", card.encode())
     promised = _protocol(len(texts), list(detectors) or [detector("acting", version="2.0")], further)
     edition = Edition(root / "editions" / EDITION)
-    study.write(edition.protocol_yaml, b"study: small\n")
-    paths = sealing.prepare(place, edition, promised)
-    sealing.seal(edition, "promise", "small", paths, authorities=[], now="2026-10-01T00:00:00Z")
+    study.write_bytes(edition.protocol_yaml, b"study: small\n")
+    paths = make_seals.prepare_promise(place, edition, promised)
+    make_seals.make_seal(edition, "promise", "small", paths, authorities=[], now="2026-10-01T00:00:00Z")
     documents = [_document(place, name, raw, (fields or {}).get(name, {})) for name, raw in sorted(texts.items())]
     head = {"arms": {"A": len(documents)}, "documents": len(documents), "edition": EDITION, "kind": "manifest"}
     head |= {"study": "small", "word_rule": text.WORD_RULE}
     study.write_records(edition.manifest, [head, *(d.model_dump(mode="json", by_alias=True) for d in documents)])
-    study.write(edition.screening, b"severity\n")
-    sealing.seal(
+    study.write_bytes(edition.screening, b"severity\n")
+    make_seals.make_seal(
         edition, "corpus", "small", ["manifest.jsonl", "screening.csv"], authorities=[], now="2026-10-02T00:00:00Z"
     )
     return place, edition
@@ -103,32 +105,34 @@ def _protocol(documents: int, detectors: list[dict[str, Any]], further: dict[str
         "payer": "N",
         "schedule": "once",
         "window": {"opens": str(today - timedelta(days=1)), "closes": str(today + timedelta(days=2))},
-        "seed_sha256": canon.sha256(SEED),
+        "seed_sha256": canonical_json.sha256(SEED),
         "arms": [arm],
         "detectors": detectors,
     }
-    return Protocol.model_validate_json(canon.encode(value | further))
+    return Protocol.model_validate_json(canonical_json.encode_json(value | further))
 
 
 def _document(place: Study, name: str, given: str | bytes, fields: dict[str, Any]) -> Document:
     raw = given.encode() if isinstance(given, str) else given
     provenance = fields.get("provenance", ARCHIVE)
     private = provenance["kind"] == "attested"
-    address = canon.keyed(SALT, raw) if private else canon.sha256(raw)
+    address = canonical_json.fingerprint_text(SALT, raw) if private else canonical_json.sha256(raw)
     if private:
         study.write_private(place.private_texts / f"{address}.txt", raw)
-        known = study.read(place.salts) if place.salts.exists() else b""
-        study.write_private(place.salts, known + canon.encode({"document": name, "salt": SALT.hex()}) + b"\n")
+        known = study.read_bytes(place.salts) if place.salts.exists() else b""
+        study.write_private(
+            place.salts, known + canonical_json.encode_json({"document": name, "salt": SALT.hex()}) + b"\n"
+        )
     else:
-        study.write(place.arm("A") / f"{address}.txt", raw)
+        study.write_bytes(place.arm("A") / f"{address}.txt", raw)
     value = {
         "id": name,
         "arm": "A",
         "address": address,
-        "canonical_sha256": canon.sha256(raw),
-        "words": text.words(raw.decode(errors="replace")),
+        "canonical_sha256": canonical_json.sha256(raw),
+        "words": text.count_words(raw.decode(errors="replace")),
         "characters": len(raw.decode(errors="replace")),
         "language": "en",
         "provenance": provenance,
     }
-    return Document.model_validate_json(canon.encode(value | fields))
+    return Document.model_validate_json(canonical_json.encode_json(value | fields))

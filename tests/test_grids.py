@@ -6,11 +6,11 @@ import io
 from pathlib import Path
 
 import pytest
-from tests.record.test_record import imported, made, readings, untouched, written
+from tests.stages.record.test_record import imported, made, readings, untouched, written
 
 from penmark import study
 from penmark.errors import Fault, FaultsError, PenmarkError, UsageError
-from penmark.sources.rows import rows
+from penmark.shipped.sources.table_rows import read_table_rows
 
 HEAD = "document,displayed,operator"
 READ = {
@@ -47,7 +47,7 @@ def test_what_spreadsheets_add_is_left_out_for_record_and_collect(tmp_path: Path
     imported(place, edition, path)
     assert {name: row["displayed"] for name, row in readings(edition).items()} == {"001": "0.1", "002": "0.9"}
     faults: list[Fault] = []
-    assert [row.cells for row in rows(path, faults)] == [
+    assert [row.cells for row in read_table_rows(path, faults)] == [
         {"document": "001", "displayed": "0.1", "operator": "AB"},
         {"document": "002", "displayed": "0.9", "operator": "AB"},
     ]
@@ -63,7 +63,7 @@ def test_what_could_be_read_in_two_ways_is_refused_with_a_remedy_that_fits(
     with pytest.raises(FaultsError) as caught:
         imported(place, edition, path)
     faults: list[Fault] = []
-    list(rows(path, faults))
+    list(read_table_rows(path, faults))
     assert untouched(edition)
     for told in (caught.value.faults[0], faults[0]):
         assert str(told.place).endswith(f"screen.csv{line}")

@@ -12,19 +12,21 @@ from penmark.errors import ServiceError, UsageError
 
 
 def test_the_shipped_plugins_are_registered():
-    assert {"folder", "liang2023", "table", "zippy"} <= set(plugins.names(plugins.SOURCES))
+    assert {"folder", "liang2023", "table", "zippy"} <= set(plugins.list_plugins(plugins.SOURCES))
     controls = {"always-human", "always-ai", "coin", "length"}
-    assert controls | {"zippy", "uncanny", "aifingerprint", "is-it-slop"} <= set(plugins.names(plugins.DETECTORS))
+    assert controls | {"zippy", "uncanny", "aifingerprint", "is-it-slop"} <= set(
+        plugins.list_plugins(plugins.DETECTORS)
+    )
 
 
 def test_every_registered_source_can_be_loaded():
-    for name in plugins.names(plugins.SOURCES):
-        assert callable(plugins.source(name))
+    for name in plugins.list_plugins(plugins.SOURCES):
+        assert callable(plugins.load_source(name))
 
 
 def test_facts_are_those_of_the_source_file():
-    facts = plugins.facts(plugins.SOURCES, "table")
-    spec = importlib.util.find_spec("penmark.sources.table")
+    facts = plugins.describe_plugin(plugins.SOURCES, "table")
+    spec = importlib.util.find_spec("penmark.shipped.sources.table")
     assert spec is not None
     assert spec.origin is not None
     assert facts.sha256 == hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()
@@ -35,9 +37,9 @@ def test_facts_are_those_of_the_source_file():
 @pytest.mark.parametrize("name", ["foldr", "FOLDER"])
 def test_an_unknown_name_is_met_with_the_nearest(name):
     with pytest.raises(UsageError, match=r"did you mean folder\?[^\0]*Installed: dataset, folder"):
-        plugins.source(name)
+        plugins.load_source(name)
     with pytest.raises(UsageError, match="there is no source plugin"):
-        plugins.facts(plugins.SOURCES, name)
+        plugins.describe_plugin(plugins.SOURCES, name)
 
 
 def test_a_plugin_that_cannot_be_loaded_or_is_there_twice(monkeypatch):
@@ -47,9 +49,9 @@ def test_a_plugin_that_cannot_be_loaded_or_is_there_twice(monkeypatch):
     monkeypatch.setattr(importlib.metadata, "entry_points", entries)
     registered = [("broken", "penmark.no_such_module:X")]
     with pytest.raises(ServiceError, match=r"the plugin broken \(penmark\.no_such_module:X\) cannot be loaded"):
-        plugins.source("broken")
+        plugins.load_source("broken")
     with pytest.raises(ServiceError, match="cannot be found"):
-        plugins.facts(plugins.SOURCES, "broken")
+        plugins.describe_plugin(plugins.SOURCES, "broken")
     registered = [("twice", "a:X"), ("twice", "b:X")]
     with pytest.raises(UsageError, match="registered twice: a:X, b:X"):
-        plugins.source("twice")
+        plugins.load_source("twice")

@@ -23,9 +23,9 @@ class Fault(NamedTuple):
     remedy: str | None = None
 
     def __str__(self) -> str:
-        parts = [self.fact if self.place is None else f"{_line(self.place)}: {self.fact}"]
+        parts = [self.fact if self.place is None else f"{_render_one_line(self.place)}: {self.fact}"]
         parts += [] if self.remedy is None else [self.remedy]
-        return "\n    ".join(legible(_START.sub("\n    ", part)) for part in parts)
+        return "\n    ".join(make_legible(_START.sub("\n    ", part)) for part in parts)
 
 
 class PenmarkError(Exception):
@@ -82,41 +82,41 @@ _SPACES = frozenset(
 """What is not printable by Python's word, and does no harm."""
 
 
-def legible(text: str) -> str:
+def make_legible(text: str) -> str:
     """``text`` as a terminal may have it: control and format characters but line end and tab as their numbers, in the
     form that JSON has for them (``\\u001b``)."""
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() or c in _SPACES else numbered(c) for c in text)
+    return "".join(c if c.isprintable() or c in _SPACES else number_characters(c) for c in text)
 
 
-def _line(text: str) -> str:
-    return legible(text).replace("\n", numbered("\n"))
+def _render_one_line(text: str) -> str:
+    return make_legible(text).replace("\n", number_characters("\n"))
 
 
-def numbered(text: str) -> str:
+def number_characters(text: str) -> str:
     """Each character as its number in UTF-16, as JSON writes it: ``\\u00e9``."""
     units = text.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
-def counted(count: int, noun: str) -> str:
+def count_noun(count: int, noun: str) -> str:
     """``1 text``, ``2 texts``: how a message counts things."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def installing(extra: str) -> str:
+def describe_install(extra: str) -> str:
     """The line that brings what an extra of penmark needs, for those who have it from a registry or a checkout."""
     return f"pip install 'penmark[{extra}]' (in a checkout of penmark: pip install '.[{extra}]')"
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def suggest_name(name: str, known: Iterable[str]) -> str:
     """`` (did you mean X?)``, or nothing where no known name is close. X is never the very same word."""
     lowered = {k.lower(): k for k in known if k != name}
     close = difflib.get_close_matches(name.lower(), sorted(lowered), n=1)
-    return f" (did you mean {visible(lowered[close[0]])}?)" if close else ""
+    return f" (did you mean {quote_blanks(lowered[close[0]])}?)" if close else ""
 
 
-def visible(name: str) -> str:
+def quote_blanks(name: str) -> str:
     """A name as it is; in quotation marks where blanks stand around it, which nobody would see."""
     return name if name == name.strip() else repr(name)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 from penmark import records
-from penmark.errors import ServiceError, UsageError, did_you_mean, installing
+from penmark.errors import ServiceError, UsageError, describe_install, suggest_name
 
 DETECTORS = "penmark.detectors"
 SOURCES = "penmark.sources"
@@ -242,31 +242,31 @@ class Attack(Protocol):
     def rewrite(self, text: str, seed: bytes) -> str: ...
 
 
-def detector(name: str) -> Callable[[dict[str, str]], Detector]:
+def load_detector(name: str) -> Callable[[dict[str, str]], Detector]:
     """The factory of a detector plugin. Raises UsageError for an unknown name, ServiceError where it fails to load."""
-    factory: Callable[[dict[str, str]], Detector] = _load(DETECTORS, name)
+    factory: Callable[[dict[str, str]], Detector] = _load_plugin(DETECTORS, name)
     return factory
 
 
-def source(name: str) -> Callable[[dict[str, str]], Source]:
-    """The factory of a source plugin; errors as for ``detector``."""
-    factory: Callable[[dict[str, str]], Source] = _load(SOURCES, name)
+def load_source(name: str) -> Callable[[dict[str, str]], Source]:
+    """The factory of a source plugin; errors as for ``load_detector``."""
+    factory: Callable[[dict[str, str]], Source] = _load_plugin(SOURCES, name)
     return factory
 
 
-def generator(name: str) -> Callable[[dict[str, str]], Generator]:
-    """The factory of a generator plugin; errors as for ``detector``."""
-    factory: Callable[[dict[str, str]], Generator] = _load(GENERATORS, name)
+def load_generator(name: str) -> Callable[[dict[str, str]], Generator]:
+    """The factory of a generator plugin; errors as for ``load_detector``."""
+    factory: Callable[[dict[str, str]], Generator] = _load_plugin(GENERATORS, name)
     return factory
 
 
-def engine(name: str) -> Callable[..., Engine]:
-    """The factory of an engine; errors as for ``detector``."""
-    factory: Callable[..., Engine] = _load(ENGINES, name)
+def load_engine(name: str) -> Callable[..., Engine]:
+    """The factory of an engine; errors as for ``load_detector``."""
+    factory: Callable[..., Engine] = _load_plugin(ENGINES, name)
     return factory
 
 
-def options(given: dict[str, str], *known: str) -> dict[str, str]:
+def check_options(given: dict[str, str], *known: str) -> dict[str, str]:
     """``given``, which may hold the options ``known``. Raises UsageError for others: they would be promised and do nothing."""
     unknown = sorted(set(given) - set(known))
     if unknown:
@@ -275,17 +275,17 @@ def options(given: dict[str, str], *known: str) -> dict[str, str]:
     return given
 
 
-def names(group: str) -> list[str]:
+def list_plugins(group: str) -> list[str]:
     """The names of all installed plugins of a group, sorted."""
     return sorted({entry.name for entry in importlib.metadata.entry_points(group=group)})
 
 
-def facts(group: str, name: str) -> records.Plugin:
+def describe_plugin(group: str, name: str) -> records.Plugin:
     """Which code the plugin ``name`` is: distribution, version, and the SHA-256 of the source file of its module.
 
     Loads no plugin. Raises UsageError for an unknown name, ServiceError where its file cannot be found.
     """
-    entry = _entry(group, name)
+    entry = _find_entry_point(group, name)
     try:
         spec = importlib.util.find_spec(entry.module)
     except ImportError:
@@ -303,13 +303,13 @@ _READ_BY = dict.fromkeys(("csv", "tsv", "json", "jsonl", "ndjson", "parquet"), "
 """The source that reads files of a kind, for those who name the kind."""
 
 
-def _entry(group: str, name: str) -> importlib.metadata.EntryPoint:
+def _find_entry_point(group: str, name: str) -> importlib.metadata.EntryPoint:
     found = [e for e in importlib.metadata.entry_points(group=group) if e.name == name]
     what = group.removeprefix("penmark.").removesuffix("s")
     if not found:
-        known = names(group)
+        known = list_plugins(group)
         other = _READ_BY.get(name.lower())
-        near = f" (did you mean {other}?)" if other in known else did_you_mean(name, known)
+        near = f" (did you mean {other}?)" if other in known else suggest_name(name, known)
         raise UsageError(
             f"there is no {what} plugin {name!r}{near}",
             remedy=f"Installed: {', '.join(known) or 'none'}. Others come with a distribution that registers an entry "
@@ -323,12 +323,12 @@ def _entry(group: str, name: str) -> importlib.metadata.EntryPoint:
     return found[0]
 
 
-def _load(group: str, name: str) -> Any:
-    entry = _entry(group, name)
+def _load_plugin(group: str, name: str) -> Any:
+    entry = _find_entry_point(group, name)
     try:
         return entry.load()
     except (ImportError, AttributeError) as error:
         raise ServiceError(
             f"the plugin {name} ({entry.value}) cannot be loaded: {error}",
-            remedy=f"Install what it needs. What the shipped plugins need: {installing('all')}",
+            remedy=f"Install what it needs. What the shipped plugins need: {describe_install('all')}",
         ) from error

@@ -12,7 +12,9 @@ from types import ModuleType
 
 import pytest
 
-from penmark import canon, scoring, tables
+from penmark.format import canonical_json
+from penmark.stages import score
+from penmark.stages.score import tables
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 
@@ -30,25 +32,26 @@ def made() -> ModuleType:
 
 def test_it_scores_without_faults_and_has_every_state(made: ModuleType, tmp_path: Path) -> None:
     edition = made.make(tmp_path, detectors=8, documents=1000, texts=True, evidence=True)
-    scored = scoring.score(edition.edition)
+    scored = score.score_edition(edition.edition)
     assert (edition.detectors, edition.documents) == (8, 1000)
     assert scored.pairs().height == 8000
     assert set(scored.pairs()["state"].unique()) == {"answered", "declined", "failed", "in_doubt", "not_scannable"}
     assert edition.journal_lines == sum(head.lines for head in scored.heads.values())
     assert scored.timing == "prospective"
     # Sent in the sealed order, by texts that are what their addresses say, with the evidence that the readings name.
-    order = sorted(scored.documents["id"], key=lambda name: canon.rank(made.SEED, "scan", name))
+    order = sorted(scored.documents["id"], key=lambda name: canonical_json.rank_name(made.SEED, "scan", name))
     assert (
-        canon.sha256(made.text(order[0])) == scored.documents.filter(scored.documents["id"] == order[0])["address"][0]
+        canonical_json.sha256(made.text(order[0]))
+        == scored.documents.filter(scored.documents["id"] == order[0])["address"][0]
     )
     kept = gzip.decompress((edition.edition.evidence / "detector-00-0001.jsonl.gz").read_bytes()).splitlines()
     named = scored.versions[0].pairs["evidence_sha256"].drop_nulls().to_list()
-    assert sorted(canon.decode(line, place="x")["sha256"] for line in kept) == sorted(named)
+    assert sorted(canonical_json.decode_json(line, place="x")["sha256"] for line in kept) == sorted(named)
 
 
 def test_the_same_arguments_give_the_same_bytes(made: ModuleType, tmp_path: Path) -> None:
     editions = [made.make(tmp_path / str(n), detectors=2, documents=50).edition for n in range(2)]
-    assert tables.make(editions[0]) == tables.make(editions[1])
+    assert tables.make_tables(editions[0]) == tables.make_tables(editions[1])
     assert editions[0].journal_files()[0].read_bytes() == editions[1].journal_files()[0].read_bytes()
 
 

@@ -10,15 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penmark import canon, cards, study
+from penmark import cards, study
 from penmark.errors import FaultsError, PenmarkError
+from penmark.format import canonical_json
 from penmark.records import Band, Card, Rule, SealedCard
-from penmark.scoring.calling import called
+from penmark.stages.score.call_columns import call_columns
 
 HERE = Path(__file__).parent
-PERCENT, WORDS = cards.load(HERE / "percenter.yaml"), cards.load(HERE / "worder.yaml")
-TURNITIN, COPYLEAKS, SAPLING = (cards.load(cards.find(name, None)) for name in ("turnitin", "copyleaks", "sapling"))
-WINSTON = cards.load(cards.find("winston", None))
+PERCENT, WORDS = cards.load_card(HERE / "percenter.yaml"), cards.load_card(HERE / "worder.yaml")
+TURNITIN, COPYLEAKS, SAPLING = (
+    cards.load_card(cards.find_card(name, None)) for name in ("turnitin", "copyleaks", "sapling")
+)
+WINSTON = cards.load_card(cards.find_card("winston", None))
 
 
 def rule(operator: str, value: str) -> Rule:
@@ -47,15 +50,15 @@ def rule(operator: str, value: str) -> Rule:
 def test_a_score_without_a_verdict_has_the_class_of_its_band(
     card: Card, score: str, strict: str, lenient: str, uncertain: bool
 ) -> None:
-    assert cards.call(card, card.boundary, score, None) == cards.Call(strict, lenient, uncertain, None)
+    assert cards.call_answer(card, card.boundary, score, None) == cards.Call(strict, lenient, uncertain, None)
 
 
 def test_a_verdict_comes_before_a_band() -> None:
     card = changed(WORDS, bands=(Band(low="0", high="1", verdict="mixed"),))
-    assert cards.call(card, rule("<=", "0.1"), "0.5", None).lenient == "ai"
-    assert cards.call(card, rule("<=", "0.1"), "0.5", "Human only").lenient == "not-ai"
-    assert cards.call(card, rule("<=", "0.1"), "0.5", "a verdict nobody knows").lenient == "not-ai"
-    assert cards.call(card, card.boundary, "0.5", None).reason == "no verdict in the answer"
+    assert cards.call_answer(card, rule("<=", "0.1"), "0.5", None).lenient == "ai"
+    assert cards.call_answer(card, rule("<=", "0.1"), "0.5", "Human only").lenient == "not-ai"
+    assert cards.call_answer(card, rule("<=", "0.1"), "0.5", "a verdict nobody knows").lenient == "not-ai"
+    assert cards.call_answer(card, card.boundary, "0.5", None).reason == "no verdict in the answer"
 
 
 INSIDE = "the boundary lies inside the numbers that the verdict stands for: *%"
@@ -74,9 +77,9 @@ INSIDE = "the boundary lies inside the numbers that the verdict stands for: *%"
     ],
 )
 def test_an_asterisk_stands_for_numbers_and_is_none(given_rule: Rule, call: cards.Call) -> None:
-    found = cards.from_display(TURNITIN, " *% ")
+    found = cards.extract_from_display(TURNITIN, " *% ")
     assert (found.displayed, found.score, found.label) == (" *% ", None, "*%")
-    assert cards.call(TURNITIN, given_rule, found.score, found.label) == call
+    assert cards.call_answer(TURNITIN, given_rule, found.score, found.label) == call
 
 
 @pytest.mark.parametrize(
@@ -93,8 +96,8 @@ def test_an_asterisk_stands_for_numbers_and_is_none(given_rule: Rule, call: card
     ],
 )
 def test_what_else_turnitin_shows(shown: str, call: tuple[str | None, str | None, bool]) -> None:
-    found = cards.from_display(TURNITIN, shown)
-    assert cards.call(TURNITIN, TURNITIN.boundary, found.score, found.label)[:3] == call
+    found = cards.extract_from_display(TURNITIN, shown)
+    assert cards.call_answer(TURNITIN, TURNITIN.boundary, found.score, found.label)[:3] == call
 
 
 NUMBERS = st.from_regex(r"-?[0-9]{1,3}(\.[0-9]{1,3})?", fullmatch=True) | st.sampled_from(
@@ -114,7 +117,9 @@ def test_calls_in_bulk_are_the_same_calls(answers: list[tuple[str | None, str | 
     frame = pl.DataFrame(answers, schema={"score": pl.String, "label": pl.String}, orient="row")
     for card in (WINSTON, SAPLING, COPYLEAKS, TURNITIN, WORDS, PERCENT):
         for each in (card.boundary, rule("<=" if card.scale and card.scale.direction == "human" else ">=", "0.5")):
-            assert called(frame, card, each).rows() == [tuple(cards.call(card, each, *answer)) for answer in answers]
+            assert call_columns(frame, card, each).rows() == [
+                tuple(cards.call_answer(card, each, *answer)) for answer in answers
+            ]
 
 
 # --- answers that hold nothing -------------------------------------------------------------------------------------
@@ -140,12 +145,12 @@ def test_an_answer_that_says_so_holds_nothing(value: str, nothing: bool) -> None
     document = '{"says": "Mixed", "human/score": 1, "text": "t"}'
     body = f'{{"state": {value}, "meta": {{"version": 3}}, "documents": [{document}]}}'.encode()
     held = cards.Extracted(None, None, None, "3", "t") if nothing else cards.Extracted("Mixed", "1", "Mixed", "3", "t")
-    assert cards.extract(card, body) == held
-    assert cards.unmeasured(card, body) == ("it failed" if nothing else None)
+    assert cards.extract_answer(card, body) == held
+    assert cards.explain_unmeasured(card, body) == ("it failed" if nothing else None)
 
 
 def test_pointers_can_be_looked_up_by_themselves() -> None:
-    assert cards.looked_up(b'{"a": [1.50, null], "b": {"c": "x"}}', "/a/0", "/a/1", "/b", "/b/c", "/z") == (
+    assert cards.look_up_pointers(b'{"a": [1.50, null], "b": {"c": "x"}}', "/a/0", "/a/1", "/b", "/b/c", "/z") == (
         "1.50",
         None,
         None,
@@ -153,7 +158,7 @@ def test_pointers_can_be_looked_up_by_themselves() -> None:
         None,
     )
     with pytest.raises(PenmarkError, match="is not JSON"):
-        cards.looked_up(b"<html>", "/a")
+        cards.look_up_pointers(b"<html>", "/a")
 
 
 # --- cards as they are written -------------------------------------------------------------------------------------
@@ -183,7 +188,7 @@ def test_bands_that_make_no_sense(tmp_path: Path, bands: str, fact: str) -> None
     path = tmp_path / "percenter.yaml"
     path.write_text((HERE / "percenter.yaml").read_text() + f"bands: {bands}\n")
     with pytest.raises(FaultsError) as caught:
-        cards.load(path)
+        cards.load_card(path)
     (fault,) = caught.value.faults
     assert fact in fault.fact
     assert (fault.place or "").startswith(f"{path}:14")
@@ -201,7 +206,7 @@ def test_bands_that_make_no_sense(tmp_path: Path, bands: str, fact: str) -> None
 def test_bands_that_do(tmp_path: Path, bands: str) -> None:
     path = tmp_path / "percenter.yaml"
     path.write_text((HERE / "percenter.yaml").read_text() + f"bands: {bands}\n")
-    assert cards.load(path).boundary.value == "65"
+    assert cards.load_card(path).boundary.value == "65"
 
 
 def test_a_mark_points_at_something(tmp_path: Path) -> None:
@@ -211,7 +216,7 @@ def test_a_mark_points_at_something(tmp_path: Path) -> None:
         + "confidence: {/scale/low: seen, /scale/lowest: guess, /limits/minimum_words: guess}\n"
     )
     with pytest.raises(FaultsError) as caught:
-        cards.load(path)
+        cards.load_card(path)
     assert [fault.fact.partition(":")[0] for fault in caught.value.faults] == [
         "confidence./scale/lowest",
         "confidence./limits/minimum_words",
@@ -219,8 +224,8 @@ def test_a_mark_points_at_something(tmp_path: Path) -> None:
 
 
 def test_a_card_that_says_nothing_of_all_this_is_sealed_as_before(tmp_path: Path) -> None:
-    whole = cards.canonical(SealedCard(card=WORDS, plugin=None))
-    value = canon.decode(whole, place="here")["card"]
+    whole = cards.encode_card(SealedCard(card=WORDS, plugin=None))
+    value = canonical_json.decode_json(whole, place="here")["card"]
     assert not {"bands", "confidence"} & set(value)
     assert "request" not in value["ask"]
     assert "unmeasured" not in value["answer"]
@@ -233,6 +238,6 @@ def test_a_card_that_says_nothing_of_all_this_is_sealed_as_before(tmp_path: Path
     }
     edition = study.Edition(tmp_path)
     for name in ("pangram", "turnitin", "copyleaks"):
-        sealed = SealedCard(card=cards.load(cards.find(name, None)), plugin=None)
-        study.write(edition.sealed_card(name), cards.canonical(sealed))
-        assert cards.sealed(edition, name) == sealed
+        sealed = SealedCard(card=cards.load_card(cards.find_card(name, None)), plugin=None)
+        study.write_bytes(edition.sealed_card(name), cards.encode_card(sealed))
+        assert cards.read_sealed_card(edition, name) == sealed

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.forgeries import both
+from tests.forgeries import both_verifiers
 
 from penmark import cards
 from penmark.errors import FaultsError
@@ -31,7 +31,7 @@ BASE: dict[str, Any] = {
     "terms": {"where": "", "results_may_be_published": "unclear"},
 }
 OF_LABEL = {"score": "/confidence", "label": "/label", "score_of": "label"}
-STANDALONE = both._load()
+STANDALONE = both_verifiers._load()
 
 
 def made(**further: Any) -> Card:
@@ -44,7 +44,7 @@ def judge(card: Card) -> Any:
 
 def both_read(card: Card, body: bytes) -> tuple[str | None, str | None, str | None]:
     """displayed, score and label of a raw answer, as both implementations have them."""
-    found = cards.extract(card, body)
+    found = cards.extract_answer(card, body)
     other = judge(card).extract(body)
     assert (found.displayed, found.score, found.label) == (other["displayed"], other["score"], other["label"])
     return found[:3]
@@ -52,7 +52,7 @@ def both_read(card: Card, body: bytes) -> tuple[str | None, str | None, str | No
 
 def both_see(card: Card, shown: str) -> tuple[str | None, str | None]:
     """score and label of a display, as both implementations have them."""
-    found, other = cards.from_display(card, shown), judge(card).from_display(shown)
+    found, other = cards.extract_from_display(card, shown), judge(card).from_display(shown)
     assert (found.score, found.label) == (other["score"], other["label"])
     assert found.displayed == shown
     return found.score, found.label
@@ -112,7 +112,7 @@ def test_what_is_left_of_the_scale_is_exact(number: Decimal, label: str) -> None
     ],
 )
 def test_a_card_whose_number_cannot_be_read_with_its_verdict_is_refused(further: dict[str, Any], said: str) -> None:
-    assert [remark.fact for remark in cards.faults(made(**further)) if said in remark.fact]
+    assert [remark.fact for remark in cards.check_card(made(**further)) if said in remark.fact]
 
 
 def test_a_boundary_on_confidences_in_whichever_verdict_is_refused_where_people_write_it(tmp_path: Path) -> None:
@@ -122,10 +122,10 @@ def test_a_boundary_on_confidences_in_whichever_verdict_is_refused_where_people_
     }
     (tmp_path / "w.yaml").write_text(json.dumps(card))
     with pytest.raises(FaultsError, match="means nothing"):
-        cards.load(tmp_path / "w.yaml")
+        cards.load_card(tmp_path / "w.yaml")
     card["answer"] = OF_LABEL
     (tmp_path / "w.yaml").write_text(json.dumps(card))
-    assert cards.load(tmp_path / "w.yaml").answer.score_of == "label"
+    assert cards.load_card(tmp_path / "w.yaml").answer.score_of == "label"
 
 
 PERCENT = {"meaning": "share of text", "direction": "ai", "low": "0", "high": "100", "unit": "percent"}
@@ -177,7 +177,7 @@ def test_less_than_one_percent_is_a_verdict_that_stands_for_its_numbers() -> Non
     bands = [{"low": "0", "high": "1", "verdict": "human", "shown": "<1%"}]
     card = made(scale=PERCENT, verdicts={"<1%": "human"}, bands=bands, boundary=BASE["boundary"] | {"value": "20"})
     assert both_see(card, "<1%") == (None, "<1%")
-    assert cards.call(card, card.boundary, None, "<1%").strict == "not-ai"
+    assert cards.call_answer(card, card.boundary, None, "<1%").strict == "not-ai"
 
 
 @given(st.text("0123456789.,٫%٪％\u221212९７\u200f \u00a0eE", max_size=12), st.sampled_from([None, "point", "comma"]))

@@ -50,7 +50,7 @@ def load(path: Path, before: str = "", after: str = "") -> list[tuple[int, str]]
     assert before in WHOLE
     path.write_text(WHOLE.replace(before, after, 1) if before else WHOLE)
     try:
-        cards.load(path)
+        cards.load_card(path)
     except FaultsError as error:
         return [(int((fault.place or "").rpartition(":")[2]), fault.fact) for fault in error.faults]
     return []
@@ -101,10 +101,10 @@ def test_a_key_does_not_go_where_a_vendor_says(tmp_path: Path) -> None:
         text = WHOLE.replace("    poll:", upload % header, 1).replace('"text": "{text}", ', "", 1)
         path.write_text(text)
         if faults == 0:
-            cards.load(path)
+            cards.load_card(path)
             continue
         with pytest.raises(FaultsError, match=r"\{key\} is not known here"):
-            cards.load(path)
+            cards.load_card(path)
 
 
 def test_a_login_without_a_token_is_none(tmp_path: Path) -> None:
@@ -117,10 +117,10 @@ def test_a_login_without_a_token_is_none(tmp_path: Path) -> None:
         path = tmp_path / "own.yaml"
         path.write_text(WHOLE.replace("    send:", login % take, 1))
         if fact is None:
-            cards.load(path)
+            cards.load_card(path)
         else:
             with pytest.raises(FaultsError) as caught:
-                cards.load(path)
+                cards.load_card(path)
             assert fact in str(caught.value)
 
 
@@ -138,7 +138,7 @@ def test_values_are_put_in_once_and_come_out_as_they_were(text: str, key: str) -
         url="https://example.org/{key}/x",
         body='{"a": "{text}", "b": ["{key}", "<{key}>", "{none}"], "c": "{none}", "d": 1.50}',
     )
-    filled = requests.filled("send", send, {"text": text, "key": key})
+    filled = requests.fill_request("send", send, {"text": text, "key": key})
     assert json.loads(filled.body or b"") == {"a": text, "b": [key, f"<{key}>"], "d": 1.5}
     assert "/" not in filled.url.removeprefix("https://example.org/").removesuffix("/x")
     assert filled.headers == {"Accept": "application/json", "Content-Type": "application/json"}
@@ -147,11 +147,11 @@ def test_values_are_put_in_once_and_come_out_as_they_were(text: str, key: str) -
 @pytest.mark.parametrize("value", ["two\r\nlines", "", " ", "caf\u00e9", "x\0"])
 def test_a_header_cannot_become_two(value: str) -> None:
     with pytest.raises(ValueError, match="no header can hold"):
-        requests.filled("send", Send(url="https://example.org/", headers={"A": "{key}"}), {"key": value})
+        requests.fill_request("send", Send(url="https://example.org/", headers={"A": "{key}"}), {"key": value})
 
 
 def test_the_text_alone_is_sent_as_its_own_bytes() -> None:
-    filled = requests.filled(
+    filled = requests.fill_request(
         "upload",
         Send(method="PUT", url="{place}", body="{text}"),
         {"text": "caf\u00e9\r\n", "place": "https://example.org/a?b=c d"},
@@ -162,7 +162,7 @@ def test_the_text_alone_is_sent_as_its_own_bytes() -> None:
 
 def test_numbers_and_truth_values_are_written_as_such() -> None:
     send = Send(url="https://example.org/", body='{"n": "{n}", "b": "{b}", "s": "n is {n}"}')
-    assert requests.filled("send", send, {"n": 2, "b": False}).body == b'{"n":2,"b":false,"s":"n is 2"}'
+    assert requests.fill_request("send", send, {"n": 2, "b": False}).body == b'{"n":2,"b":false,"s":"n is 2"}'
 
 
 @pytest.mark.parametrize(
@@ -180,4 +180,4 @@ def test_a_price_is_rounded_text_by_text(
     tariff = Price.model_validate(
         {"amount": "1", "currency": "credits", "per": per, "unit": unit, "rounding": rounding}
     )
-    assert sum(requests.price(tariff, *size) for size in sizes) == Decimal(total)
+    assert sum(requests.price_text(tariff, *size) for size in sizes) == Decimal(total)

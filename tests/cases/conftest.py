@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cases.trial import installed
+from tests.cases.case_study import installed
 
 
 @pytest.fixture(autouse=True, scope="package")

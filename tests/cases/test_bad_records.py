@@ -10,17 +10,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.cases import stages
-from tests.cases.trial import ARCHIVE, Said, Trial, arm, card, everything, lines, penmark, texts
+from tests.cases import case_stages
+from tests.cases.case_study import ARCHIVE, Said, Trial, arm, card, everything, lines, penmark, texts
 
-from penmark import canon, study
+from penmark import study
+from penmark.format import canonical_json
 
 OF_ARCHIVE = [f"--option={name}={value}" for name, value in ARCHIVE.items()]
 
 
 @pytest.fixture(scope="module")
 def steps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return stages.made(tmp_path_factory.mktemp("stages"))
+    return case_stages.made(tmp_path_factory.mktemp("stages"))
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ def test_unknown_and_repeated_keys_of_records_that_penmark_wrote(at: Callable[[s
             path = (trial.root if name.startswith("corpus") else trial.edition.root) / name
             if not path.exists():
                 canonical = {"at": "2026-01-01T00:00:00Z", "detector": None, "what": "A power cut."}
-                path.write_bytes(canon.encode(canonical) + b"\n")
+                path.write_bytes(canonical_json.encode_json(canonical) + b"\n")
             edited(path, old, new)
             said = trial.run(command)
             assert said.code == 1, (name, new, said)
@@ -209,8 +210,8 @@ def test_two_final_readings_of_a_pair_are_a_fault_wherever_they_come_from(at: Ca
     journal = trial.edition.journals / "says.jsonl"
     written = journal.read_bytes().splitlines()
     again = next(line for line in written if b'"kind":"reading"' in line)
-    forged = {**json.loads(again), "prev": canon.sha256(written[-1])}
-    journal.write_bytes(journal.read_bytes() + canon.encode(forged) + b"\n")
+    forged = {**json.loads(again), "prev": canonical_json.sha256(written[-1])}
+    journal.write_bytes(journal.read_bytes() + canonical_json.encode_json(forged) + b"\n")
     for command in ("report", "scan"):
         said = trial.run(command)
         assert said.code == 1, said
@@ -314,7 +315,7 @@ def test_the_second_of_two_runs_is_refused_and_names_the_first(
 ) -> None:
     trial = at(step)
     words = [each.replace("material/", f"{trial.root.parent}/material/") for each in argv]
-    with study.locked(trial.root / lock.replace("TAG", trial.edition.tag), "somebody's run"):
+    with study.lock_file(trial.root / lock.replace("TAG", trial.edition.tag), "somebody's run"):
         before = everything(trial.root)
         said = trial.run(*words)
         told(said, 2, "in use by somebody's run (process ", "Wait until it ends, or stop that process.")
@@ -325,7 +326,7 @@ def test_the_second_of_two_runs_is_refused_and_names_the_first(
 def test_a_report_is_not_made_while_a_shard_is_scanned(at: Callable[[str], Trial]) -> None:
     trial = at("frozen")
     trial.done("scan", "--shard", "1/2")
-    with study.locked(trial.edition.root / "scan.1of2.lock", "penmark scan --shard 1/2"):
+    with study.lock_file(trial.edition.root / "scan.1of2.lock", "penmark scan --shard 1/2"):
         told(trial.run("report", "--close"), 2, "in use by penmark scan --shard 1/2")
     assert not trial.edition.seal("evidence").exists()
 

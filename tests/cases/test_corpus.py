@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cases.trial import (
+from tests.cases.case_study import (
     ARCHIVE,
     ATTESTED,
     GENERATED,
@@ -25,7 +25,7 @@ from tests.cases.trial import (
     texts,
 )
 
-from penmark import canon
+from penmark.format import canonical_json
 
 PROSE = (
     "The tide tables were printed by hand until the spring of that year. Nobody in the harbour office missed the press, "
@@ -273,11 +273,11 @@ def test_c52_nothing_public_tells_a_withheld_text(volunteers: Trial) -> None:
     bundle = volunteers.published()
     secret: str = volunteers.texts["B-02"]  # type: ignore[attr-defined]
     raw = secret.encode()
-    count = len(canon.canonical_text(raw).split())
+    count = len(canonical_json.make_canonical_text(raw).split())
     forbidden = {
         "the text": raw[40:120],
-        "its plain SHA-256": canon.sha256(raw).encode(),
-        "its canonical SHA-256": canon.sha256(canon.canonical_text(raw)).encode(),
+        "its plain SHA-256": canonical_json.sha256(raw).encode(),
+        "its canonical SHA-256": canonical_json.sha256(canonical_json.make_canonical_text(raw)).encode(),
         "its topic": b"secret topic",
     }
     public = everything(bundle) | {f"study/{path}": data for path, data in everything(volunteers.place.corpus).items()}

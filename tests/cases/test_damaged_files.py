@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from tests.cases import stages
-from tests.cases.trial import ARCHIVE, Said, Trial
+from tests.cases import case_stages
+from tests.cases.case_study import ARCHIVE, Said, Trial
 
 OF_ARCHIVE = [f"--option={name}={value}" for name, value in ARCHIVE.items()]
 TABLE = ["collect", "A", "--from", "table", "--path"]
@@ -31,7 +31,7 @@ PLACES: dict[object, str] = {
 
 
 class Case(NamedTuple):
-    """``step``: of ``stages``. ``file``: the broken one. ``facts``: what is said, by damage. ``size``: what is too large."""
+    """``step``: of ``case_stages``. ``file``: the broken one. ``facts``: what is said, by damage. ``size``: what is too large."""
 
     step: str
     file: str
@@ -116,7 +116,7 @@ USAGE = {("missing", "is not promised yet"), ("missing", "the corpus is not froz
 
 @pytest.fixture(scope="module")
 def steps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return stages.made(tmp_path_factory.mktemp("stages"))
+    return case_stages.made(tmp_path_factory.mktemp("stages"))
 
 
 def damaged(path: Path, damage: str, size: int) -> None:

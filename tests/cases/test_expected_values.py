@@ -10,18 +10,19 @@ import re
 from decimal import Decimal
 from pathlib import Path
 
+from tests.cases.case_study import Trial, arm, boundary, now, seen
 from tests.cases.test_cases_elsewhere import ROWS
 from tests.cases.test_corpus import EDIT_SHARES
-from tests.cases.trial import Trial, arm, boundary, now, seen
-from tests.expected import TABLE, rows
+from tests.expected_findings import TABLE, rows
 
-from penmark import canon, text
-from penmark.intervals import Interval, rate, six, wilson
+from penmark import text
+from penmark.format import canonical_json
+from penmark.statistics.wilson import Interval, compute_rate, compute_wilson, format_six
 
 
 def bounds(k: int, n: int) -> Interval:
     """The interval of k of n > 0."""
-    found = wilson(k, n)
+    found = compute_wilson(k, n)
     assert found is not None
     return found
 
@@ -43,7 +44,7 @@ def test_every_row_of_the_table_is_covered_or_left_out_with_a_reason() -> None:
 def test_no_flag_at_all_bounds_the_rate_from_above() -> None:
     for row in rows("zero_events_upper"):
         [n] = map(int, re.findall(r"n=(\d+)", row["inputs"]))
-        assert f"wilson_hi={six(bounds(0, n).high)}" in row["expected"]
+        assert f"wilson_hi={format_six(bounds(0, n).high)}" in row["expected"]
         assert bounds(0, n).low == 0
 
 
@@ -64,16 +65,16 @@ def test_what_a_claimed_accuracy_would_imply() -> None:
 def test_flags_of_seven_detectors_are_not_that_many_essays() -> None:
     [row] = rows("mean_of_detectors")
     pairs, essays = bounds(390, 637), bounds(56, 91)
-    assert f"390/637={six(rate(390, 637))}" in row["expected"]
-    assert f"{six(pairs.low)}..{six(pairs.high)}" in row["expected"]
-    assert f"{six(essays.low)}..{six(essays.high)}" in row["expected"]
+    assert f"390/637={format_six(compute_rate(390, 637))}" in row["expected"]
+    assert f"{format_six(pairs.low)}..{format_six(pairs.high)}" in row["expected"]
+    assert f"{format_six(essays.low)}..{format_six(essays.high)}" in row["expected"]
     assert pairs.high - pairs.low < essays.high - essays.low
 
 
 def test_a_rate_that_no_whole_number_of_texts_gives() -> None:
     """2.5 % of 30 is none: a rate comes with its k and n, which is how one sees that."""
     [row] = rows("impossible_rate")
-    shown = {percent(share) for k in range(31) if (share := rate(k, 30)) is not None}
+    shown = {percent(share) for k in range(31) if (share := compute_rate(k, 30)) is not None}
     assert "2.50" not in shown
     assert f"1/30={percent(Decimal(1) / 30)}%" in row["expected"]
 
@@ -81,13 +82,13 @@ def test_a_rate_that_no_whole_number_of_texts_gives() -> None:
 def test_three_ways_to_count_mixed_verdicts() -> None:
     [row] = rows("three_way_verdict")
     for k, low, high in ((16, "0.068590", "0.170606"), (4, "0.010705", "0.068322")):
-        assert (six(bounds(k, 146).low), six(bounds(k, 146).high)) == (low, high)
+        assert (format_six(bounds(k, 146).low), format_six(bounds(k, 146).high)) == (low, high)
         assert f"{low}..{high}" in row["expected"]
 
 
 def test_groups_and_their_pool() -> None:
     [row] = rows("no_pooling")
-    shares = [rate(*each) for each in ((1, 40), (8, 35), (9, 75))]
+    shares = [compute_rate(*each) for each in ((1, 40), (8, 35), (9, 75))]
     assert [percent(share) for share in shares if share is not None] == re.findall(
         r"(2\.50|22\.86|12\.00)%", row["expected"]
     )
@@ -155,18 +156,18 @@ def test_one_word_in_four_hundred_is_one_word() -> None:
     drawn = random.Random(7)
     before = [drawn.choice(["a", "b", "c", "d", "e", "f", "g", "h"]) for _ in range(400)]
     after = [*before[:200], "replaced", *before[201:]]
-    assert text.edit_distance(before, after) == 1
+    assert text.count_changed_words(before, after) == 1
     assert "1/400=0.002500" in row["expected"]
 
 
 def test_words_are_parted_by_white_space_and_dashes() -> None:
     assert {row["inputs"].split(" (")[0] for row in rows("word_count")} == {r"'a\u00a0b c'", r"'a\u200bb c'"}
-    assert (text.words("a\u00a0b c"), text.words("a\u200bb c")) == (3, 2)
+    assert (text.count_words("a\u00a0b c"), text.count_words("a\u200bb c")) == (3, 2)
 
 
 def test_digests_are_of_the_bytes_as_they_are() -> None:
     found = {row["inputs"]: row["expected"] for row in rows("fingerprint_bytes")}
     assert found == {
-        r'"line one\r\nline two\r\n"': canon.sha256(b"line one\r\nline two\r\n"),
-        r'UTF-8 BOM + "line one\nline two\n"': canon.sha256(b"\xef\xbb\xbfline one\nline two\n"),
+        r'"line one\r\nline two\r\n"': canonical_json.sha256(b"line one\r\nline two\r\n"),
+        r'UTF-8 BOM + "line one\nline two\n"': canonical_json.sha256(b"\xef\xbb\xbfline one\nline two\n"),
     }

@@ -12,7 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from tests.cases.trial import GENERATED, Trial, arm, penmark, read_csv, texts
+from tests.cases.case_study import GENERATED, Trial, arm, penmark, read_csv, texts
 
 from penmark.demo import wheels
 from penmark.errors import ServiceError
@@ -154,7 +154,7 @@ def test_help_and_results_do_not_mix(bundle: Path) -> None:
 
 def test_the_demonstration_leaves_a_study_and_a_bundle(tmp_path: Path) -> None:
     try:
-        wheels.fetch(wheels.cache_folder())
+        wheels.fetch_wheels(wheels.find_cache_folder())
     except ServiceError as error:
         pytest.skip(f"the packages of the demonstration are not here: {error}")
     demo = [sys.executable, "-m", "penmark", "demo", "--out", "out"]

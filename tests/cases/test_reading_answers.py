@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cases.trial import (
+from tests.cases.case_study import (
     ARCHIVE,
     GENERATED,
     Trial,

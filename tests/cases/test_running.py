@@ -11,9 +11,9 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from tests.cases.trial import GENERATED, Trial, arm, boundary, card, everything, lines, penmark, texts
+from tests.cases.case_study import GENERATED, Trial, arm, boundary, card, everything, lines, penmark, texts
 
-from penmark import intervals
+from penmark.statistics import wilson
 
 HUMAN = arm("A", "human", 10)
 LIKELY, UNLIKELY = '{"score": 0.9}', '{"score": 0.1}'
@@ -34,10 +34,10 @@ def test_c05_errors_stay_in_the_denominator(errors: Trial) -> None:
     row = errors.whole("A")
     assert (row["documents"], row["n"], row["k"], row["no_result"]) == ("10", "7", "1", "3")
     assert row["rate"] == "0.142857"
-    least, most = intervals.wilson(1, 10), intervals.wilson(4, 10)
+    least, most = wilson.compute_wilson(1, 10), wilson.compute_wilson(4, 10)
     assert least is not None
     assert most is not None
-    assert (row["worst_low"], row["worst_high"]) == (intervals.six(least.low), intervals.six(most.high))
+    assert (row["worst_low"], row["worst_high"]) == (wilson.format_six(least.low), wilson.format_six(most.high))
     [headline] = errors.table("table1")
     shown = ("human_documents", "human_n", "false_positives", "fp_rate", "declined", "failed")
     assert [headline[name] for name in shown] == ["10", "7", "1", "0.142857", "2", "1"]

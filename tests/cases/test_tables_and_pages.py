@@ -10,9 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.cases.trial import ATTESTED, Trial, arm, penmark, read_csv, texts
+from tests.cases.case_study import ATTESTED, Trial, arm, penmark, read_csv, texts
 
-from penmark import display, intervals
+from penmark.format import show_figures
+from penmark.statistics import wilson
 
 UNLIKELY, LIKELY = '{"score": 0.1}', '{"score": 0.9}'
 
@@ -193,9 +194,9 @@ def test_no_figure_depends_on_the_mix_of_human_and_ai_texts(published: Path) -> 
 
 @pytest.mark.parametrize(("k", "n"), [(38, 38), (0, 77), (0, 150), (2, 199)])
 def test_c34_bounds_lie_inside_and_are_never_of_zero_width(k: int, n: int) -> None:
-    found = intervals.wilson(k, n)
+    found = wilson.compute_wilson(k, n)
     assert found is not None
-    low, high = intervals.six(found.low), intervals.six(found.high)
+    low, high = wilson.format_six(found.low), wilson.format_six(found.high)
     assert 0 <= found.low < found.high <= 1
     assert not low.startswith("-")
     assert (low == "0.000000") == (k == 0)
@@ -215,7 +216,7 @@ def test_c34_bounds_lie_inside_and_are_never_of_zero_width(k: int, n: int) -> No
     ],
 )
 def test_c56_nothing_is_made_certain_by_rounding(k: int, n: int, shown: str) -> None:
-    assert display.show(intervals.six(intervals.rate(k, n)), "points") == shown
+    assert show_figures.show_value(wilson.format_six(wilson.compute_rate(k, n)), "points") == shown
 
 
 # --- quarters --------------------------------------------------------------------------------------------------------

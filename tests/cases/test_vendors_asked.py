@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cases.trial import Trial, arm
+from tests.cases.case_study import Trial, arm
 
 from penmark import cards
-from penmark.doubles import Double, double, placed
 from penmark.records import Environment
+from penmark.testing.doubles import Double, place_card, run_double
 
 LONG = "Some words about nothing in particular, put in a row to be long enough for everybody. "
 
@@ -21,14 +21,14 @@ LONG = "Some words about nothing in particular, put in a row to be long enough f
 def asked(root: Path, texts: dict[str, str], *names: str) -> Iterator[tuple[Trial, dict[str, Double]]]:
     """A frozen study whose detectors are these vendors, their cards leading to doubles."""
     with contextlib.ExitStack() as open_ones:
-        there = {name: open_ones.enter_context(double(name)) for name in names}
+        there = {name: open_ones.enter_context(run_double(name)) for name in names}
         trial = Trial(root / "study", [arm("A", "human", len(texts))])
         [shown] = trial.protocol["detectors"]
         trial.protocol["detectors"] = [shown | {"name": name, "card": name, "surface": "api"} for name in names]
         trial.promise()
         for name, made in there.items():
             path = trial.place.cards / f"{name}.yaml"
-            path.write_text(placed(cards.find(name, None).read_text(encoding="utf-8"), made.url))
+            path.write_text(place_card(cards.find_card(name, None).read_text(encoding="utf-8"), made.url))
         trial.frozen({name: {"language": "en"} for name in texts}, A=texts)
         yield trial, there
 
@@ -80,7 +80,7 @@ def test_c26_a_price_is_rounded_text_by_text_and_nothing_is_sent_without_a_budge
 
 
 def _keys(name: str) -> list[Environment]:
-    request = cards.load(cards.find(name, None)).ask.request
+    request = cards.load_card(cards.find_card(name, None)).ask.request
     assert request is not None
     return list(request.keys.values())
 

@@ -8,18 +8,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.authority import study_of
+from tests.local_authority import study_of
 
-from penmark import amendments, canon, protocol, study, tokens
+from penmark import protocol, study, timestamps
 from penmark.cli import main
-from penmark.demo.authority import LocalAuthority, local_authority
+from penmark.demo.authority import LocalAuthority, run_local_authority
+from penmark.format import canonical_json
+from penmark.protocol import amendments
 
 WORDS = ["--what", "Shorter texts.", "--why", "Few fit.", "--before", "300 words", "--after", "200 words"]
 
 
 @pytest.fixture
 def authority(tmp_path: Path) -> Iterator[LocalAuthority]:
-    with local_authority(tmp_path / "authority", "one authority") as running:
+    with run_local_authority(tmp_path / "authority", "one authority") as running:
         yield running
 
 
@@ -43,7 +45,7 @@ def test_an_amendment_is_announced_stamped_told_and_carried(
     assert "Amendment 1, announced " in shown.out
     assert "binds TEST-2027-Q1 and later editions" in shown.out
     file, token = first.amendments / "0001.json", first.amendments / "0001-one.tsr"
-    result = tokens.check(token.read_bytes(), file.read_bytes(), tokens.Trust.load([authority.root]))
+    result = timestamps.check_token(token.read_bytes(), file.read_bytes(), timestamps.Trust.load([authority.root]))
     assert result.state == "ok"
     assert "- After: 200 words" in place.changes.read_text(encoding="utf-8")
     assert first.seal("promise").read_bytes() == before
@@ -54,7 +56,7 @@ def test_an_amendment_is_announced_stamped_told_and_carried(
     assert second.tag == "TEST-2027-Q1"
     assert (second.amendments / "0001.json").read_bytes() == file.read_bytes()
     assert (second.amendments / "0001-one.tsr").read_bytes() == token.read_bytes()
-    assert [a.number for a in amendments.in_force(place.editions(), second.tag)] == [1]
+    assert [a.number for a in amendments.list_in_force(place.editions(), second.tag)] == [1]
 
 
 def test_json_and_a_later_edition(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,11 +141,11 @@ def test_a_deviation_is_one_line_with_the_time_and_told(tmp_path: Path, capsys: 
     assert penmark(place, "amend", "--deviation", "It was down.", "--detector", name, "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["file"], told["detector"]) == ("editions/TEST-2026-Q4/deviations.jsonl", name)
-    first, second = amendments.deviations(edition)
+    first, second = amendments.read_deviations(edition)
     assert (first.detector, first.what) == (None, 'The power was cut, "twice".')
     assert (second.detector, second.what, second.at) == (name, "It was down.", told["at"])
     lines = edition.deviations.read_bytes().splitlines(keepends=True)
-    assert lines == [canon.encode(each.model_dump(mode="json")) + b"\n" for each in (first, second)]
+    assert lines == [canonical_json.encode_json(each.model_dump(mode="json")) + b"\n" for each in (first, second)]
     changes = place.changes.read_text()
     assert changes.index("It was down.") < changes.index("The power was cut")  # the newest first
     after = {path: path.read_bytes() for path in edition.root.rglob("*") if path.is_file()}
@@ -158,7 +160,7 @@ def test_a_deviation_of_an_edition_that_is_promised(tmp_path: Path, capsys: pyte
     study_of(tmp_path, {}, edition="TEST-2027-Q1")
     assert penmark(place, "amend", "--deviation", "So.") == 0
     old, new = place.editions()
-    assert [each.what for each in amendments.deviations(old)] == ["So."]
+    assert [each.what for each in amendments.read_deviations(old)] == ["So."]
     assert not new.deviations.exists()
 
 

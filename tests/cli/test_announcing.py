@@ -8,10 +8,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.authority import study_of
 from tests.cli.test_amend import penmark
+from tests.local_authority import study_of
 
-from penmark import amendments, canon, cards, chained, handwritten, seals, study
+from penmark import cards, study, yaml_records
+from penmark.format import canonical_json
+from penmark.protocol import amendments, promise_chain
+from penmark.study import seal_files
 
 SAID = ["--what", "It changes.", "--why", "It must."]
 SECOND = "TEST-2027-Q1"
@@ -21,8 +24,10 @@ SECOND = "TEST-2027-Q1"
 def place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> study.Study:
     """A study whose first edition is promised, with a card of its own, and whose second is a draft of the same."""
     held = study_of(tmp_path, {})
-    card = cards.load(cards.find("length", None)).model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    study.write(held.cards / "length.yaml", handwritten.emit(card).encode())
+    card = cards.load_card(cards.find_card("length", None)).model_dump(
+        mode="json", by_alias=True, exclude_defaults=True
+    )
+    study.write_bytes(held.cards / "length.yaml", yaml_records.format_yaml(card).encode())
     assert penmark(held, "commit") == 0
     study_of(tmp_path, {}, edition=SECOND)
     capsys.readouterr()
@@ -73,18 +78,18 @@ def test_a_rule_that_changed_needs_an_amendment(
     assert penmark(place, "amend", *SAID, *covers) == 0
     assert penmark(place, "commit") == 0
     changes = place.edition().amendments / "0001.json"
-    assert [c.at for c in chained.read_amendment(changes).covers] == [each["at"] for each in open_ones]
-    told_all = amendments.changes(place.editions())
+    assert [c.at for c in promise_chain.read_amendment(changes).covers] == [each["at"] for each in open_ones]
+    told_all = amendments.render_changes(place.editions())
     assert "(announced by amendment 1)" in told_all
     assert "no amendment announced it" not in told_all
 
 
 def test_a_boundary_of_the_studys_own_card(place: study.Study, capsys: pytest.CaptureFixture[str]) -> None:
     card = place.cards / "length.yaml"
-    value = cards.load(card).boundary.value
+    value = cards.load_card(card).boundary.value
     text = re.sub(r"(?m)^( *value: ).*$", r'\1"5"', card.read_text(encoding="utf-8"), count=1)
     card.write_text(text, encoding="utf-8")
-    assert cards.load(card).boundary.value == "5"
+    assert cards.load_card(card).boundary.value == "5"
     refused(place, capsys, f'/cards/length/boundary/value changed from "{value}" to "5"')
     assert penmark(place, "amend", *SAID, "--covers", "/cards/length/boundary") == 0
     assert penmark(place, "commit") == 0
@@ -113,10 +118,10 @@ def test_what_is_no_rule_is_told_and_needs_nothing(place: study.Study) -> None:
     change(place, "{name: Ada", "{name: Grace")
     assert penmark(place, "commit") == 0
     first, second = place.editions()
-    assert seals.read(second, "promise").previous == canon.sha256(first.seal("promise").read_bytes())
+    assert seal_files.read_seal(second, "promise").previous == canonical_json.sha256(first.seal("promise").read_bytes())
     assert second.earlier.seal("promise").read_bytes() == first.seal("promise").read_bytes()
     assert second.earlier.sealed_card("length").read_bytes() == first.sealed_card("length").read_bytes()
-    told = amendments.changes([second])
+    told = amendments.render_changes([second])
     assert '- /title: "A study for tests" → "Another title" (told here; it needs no amendment)' in told
     assert "- /people/Grace/" in told or "/people/Grace" in told
     assert "Nothing was changed" not in told
@@ -124,7 +129,7 @@ def test_what_is_no_rule_is_told_and_needs_nothing(place: study.Study) -> None:
 
 def test_an_edition_in_which_nothing_changed_says_just_that(place: study.Study) -> None:
     assert penmark(place, "commit") == 0
-    told = amendments.changes([place.edition()])
+    told = amendments.render_changes([place.edition()])
     assert "what differs from that of TEST-2026-Q4\n\nNothing differs but tag, secret seed and dates.\n" in told
     assert "Nothing was changed" not in told
 

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from penmark import canon, study
+from penmark import study
 from penmark.cli import invoke
 from penmark.errors import FaultsError, UsageError
+from penmark.format import canonical_json
 
 
 def test_a_folder_a_table_and_a_promised_source(corpus, tmp_path, capsys):
@@ -218,7 +219,7 @@ def test_what_the_arm_does_not_take_is_told_at_once_with_its_row(corpus, tmp_pat
     made = corpus(corpus.arm("A", "human", 8, evidence=evidence))
     path = tmp_path / "t.csv"
     head = "id,text,kind,grade,source,archive,evidence_date,licence,locator.by,locator.url,evidence_sha256"
-    kept = f"web-archive,https://example.org/,{canon.sha256(b'kept')}"
+    kept = f"web-archive,https://example.org/,{canonical_json.sha256(b'kept')}"
     rows = [f"{n},Text {n}.,archive,{'stated' if n > 2 else 'archived'},s,a,2020-01-01,l,{kept}" for n in range(8)]
     rows[1] = rows[1].replace("2020", "2022")
     path.write_text("\n".join([head, *rows, ""]))
@@ -255,7 +256,7 @@ def test_what_a_draw_leaves_out_is_not_told(corpus, tmp_path, capsys):
     made = corpus(corpus.arm("A", "human", 1, evidence={"kinds": ["archive"], "grades": ["archived"]}))
     path = tmp_path / "t.csv"
     head = "id,text,kind,grade,source,archive,evidence_date,licence,locator.by,locator.url,evidence_sha256\n"
-    kept = f"web-archive,https://example.org/,{canon.sha256(b'kept')}"
+    kept = f"web-archive,https://example.org/,{canonical_json.sha256(b'kept')}"
     rows = (f"{n},Text {n}.,archive,{n},s,a,2020-01-01,l,{kept}\n" for n in ("stated", "archived"))
     path.write_text(head + "".join(rows))
     assert invoke(["-C", str(made.place.root), "collect", "A", "--draw", "--path", str(path)]) == 0

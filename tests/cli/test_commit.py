@@ -8,16 +8,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.authority import answering, openssl_agrees, study_of
+from tests.local_authority import answering, openssl_agrees, study_of
 
-from penmark import cards, sealing, seals, study, tokens
+from penmark import cards, study, timestamps
 from penmark.cli import main
-from penmark.demo.authority import LocalAuthority, local_authority
+from penmark.demo.authority import LocalAuthority, run_local_authority
+from penmark.stages.commit import make_seals
+from penmark.study import seal_files
 
 
 @pytest.fixture
 def authority(tmp_path: Path) -> Iterator[LocalAuthority]:
-    with local_authority(tmp_path / "authority", "one authority") as running:
+    with run_local_authority(tmp_path / "authority", "one authority") as running:
         yield running
 
 
@@ -37,12 +39,12 @@ def test_commit_seals_the_promise(
     shown = capsys.readouterr()
     assert shown.err == ""
     edition = place.edition()
-    promise = seals.read(edition, "promise")
+    promise = seal_files.read_seal(edition, "promise")
     assert sorted(promise.digests) == ["detectors/length.json", "protocol.json", "protocol.yaml"]
     assert (promise.study, promise.edition) == ("tiny", "TEST-2026-Q4")
     token = (edition.seals / "promise-one.tsr").read_bytes()
     data = edition.seal("promise").read_bytes()
-    assert tokens.check(token, data, tokens.Trust.load([authority.root])).state == "ok"
+    assert timestamps.check_token(token, data, timestamps.Trust.load([authority.root])).state == "ok"
     line = next(line.strip() for line in shown.out.splitlines() if "openssl ts" in line)
     (edition.root / "ROOTS.pem").write_bytes(authority.root.read_bytes())
     assert openssl_agrees(line, edition.root)
@@ -62,7 +64,7 @@ def test_run_again_it_asks_for_what_is_missing_and_then_refuses(
     busy = True
 
     def sometimes(query: bytes) -> bytes:
-        return b"busy" if busy else sealing.post(authority.url, query)
+        return b"busy" if busy else make_seals.post_query(authority.url, query)
 
     with answering(sometimes) as url:
         place = study_of(tmp_path / "study", {"one": authority.url, "two": url})
@@ -79,7 +81,7 @@ def test_run_again_it_asks_for_what_is_missing_and_then_refuses(
     assert "sealed already, and no timestamp is missing" in shown
     assert "penmark amend" in shown
     assert place.edition().seal("promise").read_bytes() == sealed
-    assert len(sealing.token_files(place.edition().seal("promise"))) == 2
+    assert len(make_seals.list_token_files(place.edition().seal("promise"))) == 2
 
 
 def test_a_protocol_that_was_changed_after_the_promise_is_refused(
@@ -100,10 +102,10 @@ def test_a_protocol_that_was_changed_after_the_promise_is_refused(
 
 def test_two_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = study_of(tmp_path, {})
-    with study.locked(place.private / "lock", "penmark commit"):
+    with study.lock_file(place.private / "lock", "penmark commit"):
         assert penmark(place, "commit") == 2
     assert "in use by penmark commit" in capsys.readouterr().err
-    assert sealing.order(place.edition()) == []
+    assert make_seals.list_seal_order(place.edition()) == []
 
 
 def test_a_commit_that_was_cut_off_before_its_seal_is_done_again(tmp_path: Path) -> None:
@@ -111,7 +113,7 @@ def test_a_commit_that_was_cut_off_before_its_seal_is_done_again(tmp_path: Path)
     assert penmark(place, "commit") == 0
     place.edition().seal("promise").unlink()
     assert penmark(place, "commit") == 0
-    assert sealing.order(place.edition()) == ["promise"]
+    assert make_seals.list_seal_order(place.edition()) == ["promise"]
 
 
 def test_faults_of_the_protocol_come_with_their_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -211,11 +213,12 @@ FAULTS: dict[str, tuple[Callable[[study.Study], object], str]] = {
     "another tag": (_yaml("edition: TEST-2026-Q4", "edition: TEST-2027-Q1"), "is the protocol of TEST-2027-Q1"),
     "another seed": (lambda place: place.seed.write_bytes(b"x" * 32), "is not the secret seed"),
     "no seed": (lambda place: place.seed.unlink(), "seed: there is no such file"),
-    "records that are none": (lambda place: study.write(place.documents("A"), b"{\n"), "documents.jsonl:1: is not valid JSON"),
+    "records that are none": (lambda place: study.write_bytes(place.documents("A"), b"{\n"), "documents.jsonl:1: is "
+    "not valid JSON"),
     "a plugin that is not there": (
-        lambda place: study.write(
+        lambda place: study.write_bytes(
             place.cards / "length.yaml",
-            cards.find("length", None).read_bytes().replace(b"plugin: length", b"plugin: lenght"),
+            cards.find_card("length", None).read_bytes().replace(b"plugin: length", b"plugin: lenght"),
         ),
         "there is no detector plugin 'lenght'",
     ),

@@ -8,8 +8,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.cases.case_study import penmark
 from tests.cases.test_bad_records import full
-from tests.cases.trial import penmark
 from tests.cli.test_stopped import stopped
 
 from penmark import demo
@@ -22,7 +22,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     """A demonstration that comes as far as its packages: what lies in their place is not what was released."""
     cache = tmp_path / "cache"
     cache.mkdir()
-    for path in wheels.places(cache):
+    for path in wheels.find_wheels(cache):
         path.write_bytes(b"something else")
     monkeypatch.setenv("PENMARK_WHEELS", str(cache))
     return "demo", "--out", str(tmp_path / "out")

@@ -4,9 +4,12 @@ import json
 
 import pytest
 
-from penmark import canon, manifest, seals, study
+from penmark import study
 from penmark.cli import invoke
+from penmark.corpus import manifest
 from penmark.errors import PenmarkError, UsageError
+from penmark.format import canonical_json
+from penmark.study import seal_files
 
 
 @pytest.fixture
@@ -26,12 +29,13 @@ def test_the_corpus_is_sealed(filled, capsys):
     out = capsys.readouterr().out
     assert "BENCH-2026-Q4: 4 documents are frozen (A 2, C 2)" in out
     assert "not publicly pre-registered" in out
-    seal = seals.read(filled.edition, "corpus")
+    seal = seal_files.read_seal(filled.edition, "corpus")
     assert seal.digests == {
-        name: canon.sha256(study.read(filled.edition.root / name)) for name in ("manifest.jsonl", "screening.csv")
+        name: canonical_json.sha256(study.read_bytes(filled.edition.root / name))
+        for name in ("manifest.jsonl", "screening.csv")
     }
     assert seal.announced is None
-    assert [row["id"] for row in manifest.read(filled.edition).documents] == ["A0", "A1", "C0", "C1"]
+    assert [row["id"] for row in manifest.read_manifest(filled.edition).documents] == ["A0", "A1", "C0", "C1"]
     for verb in ("freeze", "collect"):
         with pytest.raises(UsageError, match=r"frozen[^\0]*penmark amend"):
             invoke(["-C", str(filled.place.root), verb])
@@ -63,13 +67,13 @@ def test_an_announcement_is_sealed_whole_or_not_at_all(filled, capsys):
         freeze(filled, *told, "--captured-at", "2026-09-30T23:00:00Z")
     assert freeze(filled, *told, "--captured-at", "2026-10-02T00:00:00Z", "--json") == 0
     assert json.loads(capsys.readouterr().out)["documents"] == 4
-    announced = seals.read(filled.edition, "corpus").announced
+    announced = seal_files.read_seal(filled.edition, "corpus").announced
     assert announced is not None
     assert announced.captured_at == "2026-10-02T00:00:00Z"
 
 
 def test_a_freeze_that_was_cut_before_its_seal_is_made_again(filled):
-    manifest.freeze(filled.place, filled.edition, filled.protocol)
+    manifest.freeze_manifest(filled.place, filled.edition, filled.protocol)
     before = filled.edition.manifest.read_bytes()
     assert freeze(filled) == 0
     assert filled.edition.manifest.read_bytes() == before
@@ -98,7 +102,7 @@ def test_findings_about_withheld_texts_stay_private(corpus):
 
 def test_over_a_changed_promise_nothing_is_written(filled):
     sealed = filled.edition.protocol_yaml
-    study.write(sealed, study.read(sealed) + b"# another rule\n")
+    study.write_bytes(sealed, study.read_bytes(sealed) + b"# another rule\n")
     with pytest.raises(PenmarkError, match=r"protocol\.yaml: is not the file that the promise seal holds"):
         freeze(filled)
     assert not filled.edition.screening.exists()

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.generating.written_study import generation, model, study
+from tests.stages.generate.written_study import generation, model, study
 
 from penmark.cli import invoke
-from penmark.doubles.providers import Reply, composed, provider
 from penmark.errors import UsageError
+from penmark.testing.doubles.text_providers import ComposedReply, compose_reply, run_provider
 
 
 @pytest.fixture
 def there(monkeypatch):
-    with provider("openai") as double:
+    with run_provider("openai") as double:
         monkeypatch.setenv("KEY_OF_OPENAI", double.keys["key"])
         yield double
 
@@ -100,7 +100,7 @@ def test_topics_from_a_file_and_what_is_missing(tmp_path, there, capsys):
 
 
 def bare(count):
-    from tests.generating.written_study import archived
+    from tests.stages.generate.written_study import archived
 
     return [archived(number, topic="") for number in range(count)]
 
@@ -111,9 +111,9 @@ def test_a_person_s_decision_and_the_replacement(tmp_path, monkeypatch, capsys):
     )
 
     def writes(prompt, number):
-        return Reply(refusal if "archive topic 1" in prompt else composed(prompt).text)
+        return ComposedReply(refusal if "archive topic 1" in prompt else compose_reply(prompt).text)
 
-    with provider("openai", writes) as there:
+    with run_provider("openai", writes) as there:
         monkeypatch.setenv("KEY_OF_OPENAI", there.keys["key"])
         corpus = study(tmp_path, generation(model(there, "m-1")), documents=8)
         place = ["-C", str(corpus.place.root), "collect", "C"]
@@ -127,7 +127,7 @@ def test_a_person_s_decision_and_the_replacement(tmp_path, monkeypatch, capsys):
 
 
 def test_work_that_is_left_and_a_service_that_failed(tmp_path, monkeypatch, capsys):
-    with provider("openai", behaviours=["wrong key"]) as there:
+    with run_provider("openai", behaviours=["wrong key"]) as there:
         monkeypatch.setenv("KEY_OF_OPENAI", there.keys["key"])
         corpus = study(tmp_path, generation(model(there, "m-1"), replacement="none"), documents=4)
         place = ["-C", str(corpus.place.root), "collect", "C"]
@@ -136,7 +136,7 @@ def test_work_that_is_left_and_a_service_that_failed(tmp_path, monkeypatch, caps
         assert "HTTP 401: wrong key" in out
         assert "Run the same command again to go on." in err
         assert there.keys["key"] not in out + err
-    with provider("openai", lambda prompt, number: Reply("")) as there:
+    with run_provider("openai", lambda prompt, number: ComposedReply("")) as there:
         monkeypatch.setenv("KEY_OF_OPENAI", there.keys["key"])
         other = study(tmp_path / "other", generation(model(there, "m-1"), replacement="none"), documents=4)
         assert invoke(["-C", str(other.place.root), "collect", "C"]) == 1

@@ -15,11 +15,14 @@ from typing import Any
 
 import pytest
 
-from penmark import canon, cards, protocol, signing, starting, study
+from penmark import cards, protocol, study
 from penmark.cli import main
 from penmark.errors import UsageError
+from penmark.format import canonical_json
 from penmark.records import Document, SealedCard
-from penmark.starting import replicating
+from penmark.stages import init
+from penmark.stages.init import replicate
+from penmark.timestamps import ed25519
 
 TODAY = date(2026, 11, 30)
 Run = Callable[..., tuple[int, str, str]]
@@ -61,11 +64,11 @@ def test_init_writes_a_study_that_status_reads(run: Run, tmp_path: Path) -> None
     seed = root / "private" / "seed"
     assert (len(seed.read_bytes()), stat.S_IMODE(seed.stat().st_mode)) == (32, 0o600)
     assert stat.S_IMODE(seed.parent.stat().st_mode) == 0o700
-    promised = protocol.load(root / "editions" / tag / "protocol.yaml")
+    promised = protocol.load_protocol(root / "editions" / tag / "protocol.yaml")
     assert (promised.study, promised.edition) == ("my-bench", tag)
-    assert promised.seed_sha256 == canon.sha256(seed.read_bytes())
+    assert promised.seed_sha256 == canonical_json.sha256(seed.read_bytes())
     key = root / "private" / "signing.pem"
-    assert promised.signing_key == signing.public_key(key.read_bytes())
+    assert promised.signing_key == ed25519.derive_public_key(key.read_bytes())
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     code, out, err = run("-C", root, "status")
     assert (code, err) == (0, "")
@@ -79,7 +82,7 @@ def test_init_writes_a_study_that_status_reads(run: Run, tmp_path: Path) -> None
 
 def test_two_studies_have_two_seeds(tmp_path: Path) -> None:
     seeds = {
-        starting.new(tmp_path / n, template="small", name=None, edition=None, today=TODAY).study.seed.read_bytes()
+        init.start_study(tmp_path / n, template="small", name=None, edition=None, today=TODAY).study.seed.read_bytes()
         for n in "abc"
     }
     assert len(seeds) == 3
@@ -99,13 +102,13 @@ def test_small_is_scaled_down_and_says_so(run: Run, tmp_path: Path) -> None:
         ("arm C: 150 documents", "15 documents"), ("arm C2: 45 documents", "4 documents"),
     ]  # fmt: skip
     assert {"path": "people.0.name", "text": "<your name>"} in value["placeholders"]
-    promised = protocol.load(tmp_path / "s" / "editions" / "OURS-2027-Q2" / "protocol.yaml")
+    promised = protocol.load_protocol(tmp_path / "s" / "editions" / "OURS-2027-Q2" / "protocol.yaml")
     assert (promised.window.opens, promised.window.closes) == ("2027-04-01", "2027-06-30")
 
 
 def test_the_window_is_the_rest_of_the_present_quarter(tmp_path: Path) -> None:
-    made = starting.new(tmp_path, template="humanflow", name="n", edition=None, today=TODAY)
-    promised = protocol.load(made.edition.protocol_yaml)
+    made = init.start_study(tmp_path, template="humanflow", name="n", edition=None, today=TODAY)
+    promised = protocol.load_protocol(made.edition.protocol_yaml)
     assert (promised.edition, promised.window.opens, promised.window.closes) == (
         "BENCH-2026-Q4", "2026-11-30", "2026-12-31",
     )  # fmt: skip
@@ -113,7 +116,7 @@ def test_the_window_is_the_rest_of_the_present_quarter(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("day", [date(2026, 1, 1), date(2026, 3, 31), date(2026, 4, 1), date(2026, 12, 31)])
 def test_the_quarter_of_a_day(day: date) -> None:
-    first, last = protocol.quarter(starting.edition_tag(None, day))
+    first, last = protocol.date_quarter(init.choose_edition_tag(None, day))
     assert first <= day.isoformat() <= last
 
 
@@ -212,7 +215,7 @@ def test_a_disk_that_refuses_leaves_nothing_half_written(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(Exception, match="no space left on device"):
-        starting.new(tmp_path / "s", template="small", name=None, edition=None, today=TODAY)
+        init.start_study(tmp_path / "s", template="small", name=None, edition=None, today=TODAY)
     assert not (tmp_path / "s").exists()
 
 
@@ -226,7 +229,7 @@ def test_an_example_card_is_written_to_be_filled_in(run: Run, tmp_path: Path) ->
     path = place.cards / "mine.yaml"
     assert code == 0
     assert out.startswith(f"wrote {path}\n")
-    assert cards.load(path).name == "mine"
+    assert cards.load_card(path).name == "mine"
     text = edition.protocol_yaml.read_text()
     line = "  - {name: mine, card: mine, surface: web, tier: standard, payer: us, relation: none}\n"
     edition.protocol_yaml.write_text(text.replace("nominations:", f"{line}nominations:"))
@@ -252,12 +255,12 @@ def test_an_example_card_is_written_to_be_filled_in(run: Run, tmp_path: Path) ->
 
 
 def test_the_next_edition_keeps_the_protocol_and_its_comments(run: Run, tmp_path: Path) -> None:
-    made = starting.new(tmp_path, template="small", name="n", edition="BENCH-2026-Q4", today=TODAY)
+    made = init.start_study(tmp_path, template="small", name="n", edition="BENCH-2026-Q4", today=TODAY)
     before, seed = made.edition.protocol_yaml.read_text(), made.study.seed.read_bytes()
     code, _, err = run("init", tmp_path, "--edition", "BENCH-2027-Q1")
     assert code == 2
     assert "is not closed" in err
-    study.write(made.edition.seal("evidence"), b"{}")
+    study.write_bytes(made.edition.seal("evidence"), b"{}")
     code, _, err = run("init", tmp_path, "--edition", "BENCH-2026-Q4")
     assert code == 2
     assert "is not later than BENCH-2026-Q4" in err
@@ -276,7 +279,7 @@ def test_the_next_edition_keeps_the_protocol_and_its_comments(run: Run, tmp_path
     assert made.study.seed_of("BENCH-2027-Q1") == made.study.seed
     assert stat.S_IMODE(made.study.seed_of("BENCH-2026-Q4").stat().st_mode) == 0o600
     expected = before.replace("edition: BENCH-2026-Q4", "edition: BENCH-2027-Q1")
-    expected = expected.replace(canon.sha256(seed), canon.sha256(new))
+    expected = expected.replace(canonical_json.sha256(seed), canonical_json.sha256(new))
     assert after == expected.replace("opens: 2026-11-30, closes: 2026-12-31", "opens: 2027-01-01, closes: 2027-03-31")
     assert made.edition.protocol_yaml.read_text() == before
     out = run("-C", tmp_path, "status")[1]
@@ -286,35 +289,37 @@ def test_the_next_edition_keeps_the_protocol_and_its_comments(run: Run, tmp_path
 
 
 def test_a_study_of_before_gets_a_key_with_its_next_edition(tmp_path: Path) -> None:
-    made = starting.new(tmp_path, template="small", name="s", edition="BENCH-2026-Q4", today=TODAY)
+    made = init.start_study(tmp_path, template="small", name="s", edition="BENCH-2026-Q4", today=TODAY)
     first = made.edition.protocol_yaml
     assert first.read_text().count("signing_key: ") == 1
     lines = [line for line in first.read_text().splitlines(keepends=True) if not line.startswith("signing_key")]
     first.write_text("".join(lines))
     made.study.signing.unlink()
-    study.write(made.edition.seal("evidence"), b"{}")
-    again = starting.following(made.study, "BENCH-2027-Q1", TODAY)
-    key = signing.public_key(made.study.signing.read_bytes())
-    assert protocol.load(again.edition.protocol_yaml).signing_key == key
+    study.write_bytes(made.edition.seal("evidence"), b"{}")
+    again = init.start_next_edition(made.study, "BENCH-2027-Q1", TODAY)
+    key = ed25519.derive_public_key(made.study.signing.read_bytes())
+    assert protocol.load_protocol(again.edition.protocol_yaml).signing_key == key
     assert made.study.signing in again.wrote
-    study.write(again.edition.seal("evidence"), b"{}")
-    third = starting.following(made.study, "BENCH-2027-Q2", TODAY)
-    assert protocol.load(third.edition.protocol_yaml).signing_key == key
+    study.write_bytes(again.edition.seal("evidence"), b"{}")
+    third = init.start_next_edition(made.study, "BENCH-2027-Q2", TODAY)
+    assert protocol.load_protocol(third.edition.protocol_yaml).signing_key == key
 
 
 def test_the_next_edition_can_be_begun_again_after_a_crash(tmp_path: Path) -> None:
-    made = starting.new(tmp_path, template="small", name="n", edition="BENCH-2026-Q4", today=TODAY)
+    made = init.start_study(tmp_path, template="small", name="n", edition="BENCH-2026-Q4", today=TODAY)
     seed = made.study.seed.read_bytes()
-    study.write(made.edition.seal("evidence"), b"{}")
+    study.write_bytes(made.edition.seal("evidence"), b"{}")
     study.write_private(made.study.private / "seed-BENCH-2026-Q4", seed)
     study.write_private(made.study.seed, b"n" * 32)  # it was killed before the protocol was written
-    again = starting.following(made.study, "BENCH-2027-Q1", TODAY)
+    again = init.start_next_edition(made.study, "BENCH-2027-Q1", TODAY)
     assert made.study.seed_of("BENCH-2026-Q4").read_bytes() == seed
-    assert protocol.load(again.edition.protocol_yaml).seed_sha256 == canon.sha256(made.study.seed.read_bytes())
+    assert protocol.load_protocol(again.edition.protocol_yaml).seed_sha256 == canonical_json.sha256(
+        made.study.seed.read_bytes()
+    )
 
 
 def test_the_quarter_after() -> None:
-    assert [starting.next_tag(tag) for tag in ("BENCH-2026-Q3", "X-2026-Q4")] == ["BENCH-2026-Q4", "X-2027-Q1"]
+    assert [init.compute_next_tag(tag) for tag in ("BENCH-2026-Q3", "X-2026-Q4")] == ["BENCH-2026-Q4", "X-2027-Q1"]
 
 
 # --- a replication -------------------------------------------------------------------------------------------------
@@ -347,46 +352,48 @@ def _document(
 def bundle(tmp_path: Path) -> Path:
     """A bundle as a stranger would get it, as far as a replication reads it."""
     root = tmp_path / "bundle"
-    promised = starting.new(tmp_path / "theirs", template="small", name="theirs", edition="BENCH-2026-Q4", today=TODAY)
+    promised = init.start_study(
+        tmp_path / "theirs", template="small", name="theirs", edition="BENCH-2026-Q4", today=TODAY
+    )
     text = promised.edition.protocol_yaml.read_text()
     text = text.replace("<your name>", "N. N.").replace(
         "filled: New prose", "source: {plugin: folder, options: {path: /etc}}\n    filled: New prose"
     )
     edition = study.Edition(root)
-    study.write(edition.protocol_yaml, text.encode())
-    value = protocol.load(edition.protocol_yaml)
-    study.write(edition.protocol_json, protocol.canonical(value))
-    study.write(root / "format", b"1\n")
+    study.write_bytes(edition.protocol_yaml, text.encode())
+    value = protocol.load_protocol(edition.protocol_yaml)
+    study.write_bytes(edition.protocol_json, protocol.encode_protocol(value))
+    study.write_bytes(root / "format", b"1\n")
     for detector in value.detectors:
-        card = cards.load(cards.find(detector.card, None))
-        study.write(edition.sealed_card(detector.name), cards.canonical(SealedCard(card=card, plugin=None)))
+        card = cards.load_card(cards.find_card(detector.card, None))
+        study.write_bytes(edition.sealed_card(detector.name), cards.encode_card(SealedCard(card=card, plugin=None)))
     attested = {
         "kind": "attested", "grade": "stated", "attestation": "v1", "attestation_sha256": "0" * 64, "written_on": "2026-10-01",
         "adult": True, "consent": {"publish": True, "vendors": ["*"]}, "review": "r",
     }  # fmt: skip
-    keyed = canon.keyed(bytes.fromhex(SALT), b"Fresh.")
+    keyed = canonical_json.fingerprint_text(bytes.fromhex(SALT), b"Fresh.")
     draft = b"A draft by a machine."
     edited = {
         "kind": "edited",
         "grade": "stated",
-        "draft_sha256": canon.sha256(draft),
+        "draft_sha256": canonical_json.sha256(draft),
         "draft": GENERATED,
         "editor": "e",
         "words_changed": 1,
         "draft_words": 5,
     }
     rows = [
-        _document("A-1", "A", canon.sha256(TEXTS["a1"]), ARCHIVE),
-        _document("A-2", "A", canon.sha256(TEXTS["a2"]), ARCHIVE),
+        _document("A-1", "A", canonical_json.sha256(TEXTS["a1"]), ARCHIVE),
+        _document("A-2", "A", canonical_json.sha256(TEXTS["a2"]), ARCHIVE),
         _document("A-3", "A", "ab" * 32, ARCHIVE, withheld="the licence does not allow it"),
         _document("B-1", "B", keyed, attested),
-        _document("C-1", "C", canon.sha256(TEXTS["c1"]), GENERATED),
-        _document("C2-1", "C2", canon.sha256(b"Edited."), edited),
+        _document("C-1", "C", canonical_json.sha256(TEXTS["c1"]), GENERATED),
+        _document("C2-1", "C2", canonical_json.sha256(b"Edited."), edited),
     ]
     study.write_records(edition.manifest, [{"kind": "manifest", "arms": {}}, *rows])
     study.write_records(root / "salts.jsonl", [{"document": "B-1", "salt": SALT}])
     raw = [*TEXTS.values(), draft, b"Edited."]
-    study.write_texts(root / "texts", {**{canon.sha256(each): each for each in raw}, keyed: b"Fresh."})
+    study.write_texts(root / "texts", {**{canonical_json.sha256(each): each for each in raw}, keyed: b"Fresh."})
     return root
 
 
@@ -397,22 +404,22 @@ def test_a_replication_takes_over_rules_cards_and_published_texts(run: Run, tmp_
     assert "missing in arm A: 1 withheld texts (A-3)" in out
     place = study.Study(root)
     assert (root / "corpus/A/missing.csv").read_bytes() == b"id,reason\nA-3,the licence does not allow it\n"
-    documents = [value for _, value in study.records(place.documents("A"))]
+    documents = [value for _, value in study.read_json_lines(place.documents("A"))]
     assert [d["id"] for d in documents] == ["A-1", "A-2"]
     assert documents[0]["exposures"] == ["before", "theirs BENCH-2026-Q4"]
     assert {address: raw for address, raw, _ in study.read_texts(place.arm("A"))} == {
-        canon.sha256(TEXTS[name]): TEXTS[name] for name in ("a1", "a2")
+        canonical_json.sha256(TEXTS[name]): TEXTS[name] for name in ("a1", "a2")
     }
     assert sorted(raw for _, raw, _ in study.read_texts(place.arm("C2"))) == [b"A draft by a machine.", b"Edited."]
     assert list(study.read_texts(place.arm("B"))) == []
     assert [raw for _, raw, _ in study.read_texts(place.private_texts)] == [b"Fresh."]
-    assert place.salts.read_bytes() == canon.encode({"document": "B-1", "salt": SALT}) + b"\n"
-    theirs, ours = protocol.read_sealed(study.Edition(bundle)), protocol.load(place.edition().protocol_yaml)
+    assert place.salts.read_bytes() == canonical_json.encode_json({"document": "B-1", "salt": SALT}) + b"\n"
+    theirs, ours = protocol.read_sealed(study.Edition(bundle)), protocol.load_protocol(place.edition().protocol_yaml)
     assert (ours.study, ours.edition, ours.title) == ("ours", "BENCH-2027-Q1", f"Replication of: {theirs.title}")
-    assert ours.seed_sha256 == canon.sha256(place.seed.read_bytes()) != theirs.seed_sha256
+    assert ours.seed_sha256 == canonical_json.sha256(place.seed.read_bytes()) != theirs.seed_sha256
     assert ours.people[0].name == "<your name>"
     assert all(arm.source is None for arm in ours.arms)
-    assert ours.signing_key == signing.public_key(place.signing.read_bytes()) != theirs.signing_key
+    assert ours.signing_key == ed25519.derive_public_key(place.signing.read_bytes()) != theirs.signing_key
     kept = {"study", "edition", "title", "people", "payer", "window", "seed_sha256", "signing_key", "arms", "detectors"}
     assert ours.model_dump(exclude=kept) == theirs.model_dump(exclude=kept)
     # Nobody but the new operator can say what relation they have; and the arm is as large as what of it is published.
@@ -425,9 +432,9 @@ def test_a_replication_takes_over_rules_cards_and_published_texts(run: Run, tmp_
         a.model_dump(exclude={"source"}) for a in theirs.arms if a.name != "A"
     ]
     for detector in ours.detectors:
-        path = cards.find(detector.card, place.cards)
+        path = cards.find_card(detector.card, place.cards)
         assert path.parent == place.cards
-        assert cards.load(path) == cards.sealed(study.Edition(bundle), detector.name).card
+        assert cards.load_card(path) == cards.read_sealed_card(study.Edition(bundle), detector.name).card
     code, out, _ = run("-C", root, "status")
     assert code == 0
     assert "  A    2 of 2 documents, human\n" in out
@@ -440,7 +447,7 @@ def test_a_replication_of_some_arms(run: Run, tmp_path: Path, bundle: Path) -> N
     value = json.loads(out)
     assert value["missing"] == {"A": [{"id": "A-3", "reason": "the licence does not allow it"}]}
     ours = study.Study(tmp_path / "ours")
-    assert [arm.name for arm in protocol.load(ours.edition().protocol_yaml).arms] == ["A", "C"]
+    assert [arm.name for arm in protocol.load_protocol(ours.edition().protocol_yaml).arms] == ["A", "C"]
     assert sorted(path.name for path in ours.corpus.iterdir()) == ["A", "C"]
     assert not ours.salts.exists()
     code, _, err = run("init", tmp_path / "other", "--from", bundle, "--arms", "A,D")
@@ -450,7 +457,7 @@ def test_a_replication_of_some_arms(run: Run, tmp_path: Path, bundle: Path) -> N
 
 def _manifest(bundle: Path, change: Callable[[list[dict[str, Any]]], None]) -> None:
     path = study.Edition(bundle).manifest
-    rows = [value for _, value in study.records(path)]
+    rows = [value for _, value in study.read_json_lines(path)]
     change(rows)
     study.write_records(path, rows)
 
@@ -458,16 +465,16 @@ def _manifest(bundle: Path, change: Callable[[list[dict[str, Any]]], None]) -> N
 def _rewrite(bundle: Path, path: str, change: Callable[[dict[str, Any]], None]) -> None:
     value = study.read_json(bundle / path)
     change(value)
-    study.write(bundle / path, canon.encode(value))
+    study.write_bytes(bundle / path, canonical_json.encode_json(value))
 
 
 HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
     "another text": (
-        lambda b: (b / "texts" / f"{canon.sha256(TEXTS['a1'])}.txt").write_bytes(b"other"),
+        lambda b: (b / "texts" / f"{canonical_json.sha256(TEXTS['a1'])}.txt").write_bytes(b"other"),
         "its address differs",
     ),
     "a text gone": (
-        lambda b: (b / "texts" / f"{canon.sha256(TEXTS['a1'])}.txt").unlink(),
+        lambda b: (b / "texts" / f"{canonical_json.sha256(TEXTS['a1'])}.txt").unlink(),
         "is missing, and not said to be withheld",
     ),
     "a link for a text": (
@@ -539,8 +546,10 @@ def test_words_of_a_bundle_cannot_leave_their_place(tmp_path: Path, bundle: Path
     text = (bundle / "protocol.yaml").read_text()
     text = text.replace("title: HumanFlow detector benchmark, scaled down", f"title: {json.dumps(title)}")
     (bundle / "protocol.yaml").write_text(text.replace("study: theirs", 'study: "y\\n# z: 1\\nw"'))
-    made = replicating.replication(tmp_path / "ours", bundle=bundle, chosen=None, name=None, edition=None, today=TODAY)
-    assert protocol.load(made.edition.protocol_yaml).title == f"Replication of: {title}"
+    made = replicate.start_replication(
+        tmp_path / "ours", bundle=bundle, chosen=None, name=None, edition=None, today=TODAY
+    )
+    assert protocol.load_protocol(made.edition.protocol_yaml).title == f"Replication of: {title}"
 
 
 def test_a_replication_does_not_touch_a_corpus_that_is_there(tmp_path: Path, bundle: Path) -> None:
@@ -548,7 +557,7 @@ def test_a_replication_does_not_touch_a_corpus_that_is_there(tmp_path: Path, bun
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
     with pytest.raises(UsageError, match="is there already"):
-        replicating.replication(tmp_path / "ours", bundle=bundle, chosen=None, name=None, edition=None, today=TODAY)
+        replicate.start_replication(tmp_path / "ours", bundle=bundle, chosen=None, name=None, edition=None, today=TODAY)
     assert files(tmp_path / "ours") == {"corpus/A/mine.txt": b"mine"}
 
 
@@ -557,14 +566,14 @@ def test_an_authority_of_their_own_machine_is_not_taken_over(run: Run, tmp_path:
     near = ("http://127.0.0.1:8081/", "http://localhost:1/", "https://[::1]/tsr", "http://127.9.9.9/")
     listed = "".join(f'  - {{name: near{n}, url: "{url}"}}\n' for n, url in enumerate(near))
     (bundle / "protocol.yaml").write_text(text.replace("  - {name: freetsa,", f"{listed}  - {{name: freetsa,"))
-    value = protocol.load(bundle / "protocol.yaml")
-    study.write(bundle / "protocol.json", protocol.canonical(value))
+    value = protocol.load_protocol(bundle / "protocol.yaml")
+    study.write_bytes(bundle / "protocol.json", protocol.encode_protocol(value))
     assert len(value.authorities) == 6
     code, out, _ = run("init", tmp_path / "ours", "--from", bundle)
     assert code == 0
     for number, url in enumerate(near):
         assert f"Left out: the authority near{number} ({url}) ran on the machine of the bundle." in out
-    ours = protocol.load(study.Study(tmp_path / "ours").edition().protocol_yaml)
+    ours = protocol.load_protocol(study.Study(tmp_path / "ours").edition().protocol_yaml)
     assert [each.name for each in ours.authorities] == ["digicert", "freetsa"]
 
 
@@ -572,7 +581,7 @@ def test_an_authority_of_their_own_machine_is_not_taken_over(run: Run, tmp_path:
 
 
 def _started(root: Path) -> tuple[study.Study, study.Edition]:
-    made = starting.new(root, template="small", name="n", edition="BENCH-2026-Q4", today=TODAY)
+    made = init.start_study(root, template="small", name="n", edition="BENCH-2026-Q4", today=TODAY)
     return made.study, made.edition
 
 
@@ -581,7 +590,7 @@ def _seal(edition: study.Edition, name: str, **values: Any) -> None:
         "format": 2, "kind": name.split("-")[0], "study": "n", "edition": edition.tag, "sealed_at": "2026-11-30T10:00:00Z",
         "rules": 2, "software": "s", "previous": None, "digests": {}, "journals": {}, "announced": None,
     } | values  # fmt: skip
-    study.write(edition.seal(name), canon.encode(seal))
+    study.write_bytes(edition.seal(name), canonical_json.encode_json(seal))
 
 
 def _decide(edition: study.Edition) -> None:
@@ -590,12 +599,12 @@ def _decide(edition: study.Edition) -> None:
 
 
 def _promise(edition: study.Edition) -> None:
-    promised = protocol.load(edition.protocol_yaml)
-    study.write(edition.protocol_json, protocol.canonical(promised))
+    promised = protocol.load_protocol(edition.protocol_yaml)
+    study.write_bytes(edition.protocol_json, protocol.encode_protocol(promised))
     for detector in promised.detectors:
-        card = cards.load(cards.find(detector.card, None))
-        study.write(edition.sealed_card(detector.name), cards.canonical(SealedCard(card=card, plugin=None)))
-    _seal(edition, "promise", digests={"protocol.yaml": canon.sha256(edition.protocol_yaml.read_bytes())})
+        card = cards.load_card(cards.find_card(detector.card, None))
+        study.write_bytes(edition.sealed_card(detector.name), cards.encode_card(SealedCard(card=card, plugin=None)))
+    _seal(edition, "promise", digests={"protocol.yaml": canonical_json.sha256(edition.protocol_yaml.read_bytes())})
 
 
 def _next(run: Run, place: study.Study) -> str:
@@ -612,7 +621,7 @@ def test_status_leads_from_step_to_step(run: Run, tmp_path: Path) -> None:
     _decide(edition)
     assert _next(run, place) == "next: penmark commit"
     _promise(edition)
-    study.write(edition.seals / "promise-local.tsr", b"token")
+    study.write_bytes(edition.seals / "promise-local.tsr", b"token")
     assert _next(run, place) == "next: penmark collect A"
     out = run("-C", tmp_path, "status")[1]
     assert "  promise    2026-11-30T10:00:00Z, timestamps from outside: 1\n  corpus     not yet\n" in out
@@ -624,11 +633,11 @@ def test_status_leads_from_step_to_step(run: Run, tmp_path: Path) -> None:
     out = run("-C", tmp_path, "status")[1]
     assert "  A    15 of 15 documents, human\n       short: 3 of 5 casual\n" in out
     assert _next(run, place) == "next: penmark screen"
-    study.write(edition.screening, b"severity,rule\nerror,quota\n")
+    study.write_bytes(edition.screening, b"severity,rule\nerror,quota\n")
     assert _next(run, place) == f"next: mend the error in {edition.screening}, then penmark screen"
-    study.write(edition.screening, b'severity,rule\nerror,quota\nwarning,"\nerror,"\nerror,"bytes"\n')
+    study.write_bytes(edition.screening, b'severity,rule\nerror,quota\nwarning,"\nerror,"\nerror,"bytes"\n')
     assert _next(run, place) == f"next: mend the 2 errors in {edition.screening}, then penmark screen"
-    study.write(edition.screening, b"severity,rule\nwarning,words\n")
+    study.write_bytes(edition.screening, b"severity,rule\nwarning,words\n")
     assert _next(run, place) == "next: penmark freeze"
     study.write_records(edition.manifest, [{"arms": sizes, "documents": 42, "kind": "manifest"}])
     _seal(edition, "corpus")
@@ -678,7 +687,9 @@ def _journals(edition: study.Edition) -> None:
     study.write_records(edition.journals / "zippy.jsonl", one)
     study.write_records(edition.journals / "zippy.2of2.jsonl", two)
     with (edition.journals / "zippy.2of2.jsonl").open("ab") as file:
-        file.write(canon.encode(_reading("g", "answered", "scan"))[:-3])  # cut in the middle of its last line
+        file.write(
+            canonical_json.encode_json(_reading("g", "answered", "scan"))[:-3]
+        )  # cut in the middle of its last line
     study.write_records(
         edition.journals / "aifingerprint.jsonl", [_reading(f"d{n}", "answered", "typed") for n in range(42)]
     )
@@ -686,16 +697,18 @@ def _journals(edition: study.Edition) -> None:
 
 def test_status_of_people_who_copy_screens(run: Run, tmp_path: Path) -> None:
     place, edition = _started(tmp_path)
-    card = cards.load(Path(__file__).parents[1] / "cards" / "percenter.yaml")
-    study.write(place.cards / "percenter.yaml", (Path(__file__).parents[1] / "cards" / "percenter.yaml").read_bytes())
+    card = cards.load_card(Path(__file__).parents[1] / "cards" / "percenter.yaml")
+    study.write_bytes(
+        place.cards / "percenter.yaml", (Path(__file__).parents[1] / "cards" / "percenter.yaml").read_bytes()
+    )
     text = edition.protocol_yaml.read_text()
     start, end = text.index("  - {name: aifingerprint"), text.index("nominations: []")
     line = "  - {name: percenter, card: percenter, surface: web, tier: standard, payer: us, relation: none}\n"
     edition.protocol_yaml.write_text(text[:start] + line + text[end:])
     assert run("-C", tmp_path, "status")[0] == 0
-    study.write(edition.sealed_card("percenter"), cards.canonical(SealedCard(card=card, plugin=None)))
-    study.write(edition.protocol_json, protocol.canonical(protocol.load(edition.protocol_yaml)))
-    _seal(edition, "promise", digests={"protocol.yaml": canon.sha256(edition.protocol_yaml.read_bytes())})
+    study.write_bytes(edition.sealed_card("percenter"), cards.encode_card(SealedCard(card=card, plugin=None)))
+    study.write_bytes(edition.protocol_json, protocol.encode_protocol(protocol.load_protocol(edition.protocol_yaml)))
+    _seal(edition, "promise", digests={"protocol.yaml": canonical_json.sha256(edition.protocol_yaml.read_bytes())})
     _seal(edition, "corpus")
     study.write_records(edition.manifest, [{"arms": {"A": 3}, "documents": 3, "kind": "manifest"}])
     assert (
@@ -741,11 +754,11 @@ def test_status_shows_what_is_guessed_and_a_guessed_boundary_is_a_departure(run:
             ),
             "ships no template x",
         ),
-        (lambda s, e: study.write(s.documents("A"), b'{"id": 1}\n[]\n'), "is not a document"),
-        (lambda s, e: study.write(s.documents("A"), b"{\n"), "is not valid JSON"),
-        (lambda s, e: study.write(s.documents("A"), b"{}"), "is not finished"),
-        (lambda s, e: study.write(e.seal("promise"), b"{}"), "is not a seal"),
-        (lambda s, e: study.write(e.seal("promise"), b"\xff"), "not valid JSON"),
+        (lambda s, e: study.write_bytes(s.documents("A"), b'{"id": 1}\n[]\n'), "is not a document"),
+        (lambda s, e: study.write_bytes(s.documents("A"), b"{\n"), "is not valid JSON"),
+        (lambda s, e: study.write_bytes(s.documents("A"), b"{}"), "is not finished"),
+        (lambda s, e: study.write_bytes(e.seal("promise"), b"{}"), "is not a seal"),
+        (lambda s, e: study.write_bytes(e.seal("promise"), b"\xff"), "not valid JSON"),
     ],
 )
 def test_status_tells_what_it_cannot_read(

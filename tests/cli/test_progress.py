@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penmark.cli import progress
-from penmark.scan.lane import Tally
+from penmark.stages.scan.worker import Tally
 
 
 @pytest.mark.parametrize("pause", [0.01, 1.0, 30.0])

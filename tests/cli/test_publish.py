@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.cases.trial import Trial, arm, penmark, seen, texts, verdicts
+from tests.cases.case_study import Trial, arm, penmark, seen, texts, verdicts
 
 
 @pytest.fixture

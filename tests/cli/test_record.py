@@ -7,16 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests import screens
-from tests.acting import CARD
-from tests.cases.trial import Trial, arm, penmark, seen, texts, verdicts
+from tests import screen_readings
+from tests.cases.case_study import Trial, arm, penmark, seen, texts, verdicts
 from tests.frozen_study import detector, frozen
+from tests.scripted_detector import CARD
 
-from penmark import amendments, evidence, sealing, seals, study
+from penmark import study
 from penmark.cli import invoke
-from penmark.demo.authority import local_authority
+from penmark.demo.authority import run_local_authority
 from penmark.errors import FaultsError, UsageError
-from penmark.study import Edition, Study
+from penmark.journal import evidence_log
+from penmark.protocol import amendments
+from penmark.stages.commit import make_seals
+from penmark.study import Edition, Study, seal_files
 
 SEEN = CARD.replace("name: acting", "name: seen").replace("{by: plugin, plugin: acting}", "{by: people}")
 LONG = "A text that is long enough to be told from others by its first words, and holds one sentence."
@@ -59,7 +62,7 @@ def test_what_was_recorded_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
     told = capsys.readouterr().out
     assert told.startswith("seen: 2 readings from answers.json\n  1 answered\n  1 declined: other text scanned\n")
     assert "\n  1 answer has no date and 1 answer is older than the promise: the edition is retrospective." in told
-    assert sealing.order(edition) == ["promise", "corpus"]
+    assert make_seals.list_seal_order(edition) == ["promise", "corpus"]
 
 
 def test_answers_of_which_the_card_makes_nothing_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,7 +92,7 @@ def test_another_form_of_the_text_is_told_and_is_no_deviation(
     path.write_text(json.dumps([{"id": "a", "score": 0.5, "sent": f"{LONG} {LONG}"}]))
     record(place, str(path), "--detector", "seen", "--map", "document=id", OLD)
     assert "  quotes the text 2 times in 1 of 1 answers (each such reading has a remark)\n" in capsys.readouterr().out
-    assert amendments.deviations(edition) == []
+    assert amendments.read_deviations(edition) == []
     assert not place.changes.exists()
 
 
@@ -113,17 +116,17 @@ def test_several_files_with_an_arm_for_each(tmp_path: Path, capsys: pytest.Captu
 
 
 def frozen_arm(edition: Edition) -> str:
-    [name] = json.loads(study.read(edition.manifest).split(b"\n")[0])["arms"]
+    [name] = json.loads(study.read_bytes(edition.manifest).split(b"\n")[0])["arms"]
     return str(name)
 
 
 def test_heads_are_sealed_where_an_authority_can_say_when(tmp_path: Path) -> None:
-    with local_authority(tmp_path / "authority", "local") as authority:
+    with run_local_authority(tmp_path / "authority", "local") as authority:
         place, edition = made(tmp_path, authorities=[{"name": "local", "url": authority.url}])
         record(place, answers(tmp_path), "--detector", "seen", "--map", "document=id", OLD)
-    assert sealing.order(edition)[-1] == "heads-0001"
-    assert seals.read(edition, "heads-0001").journals["journal/seen.jsonl"].lines == 4
-    assert sealing.token_files(edition.seal("heads-0001"))
+    assert make_seals.list_seal_order(edition)[-1] == "heads-0001"
+    assert seal_files.read_seal(edition, "heads-0001").journals["journal/seen.jsonl"].lines == 4
+    assert make_seals.list_token_files(edition.seal("heads-0001"))
 
 
 def test_two_mappings_are_refused(tmp_path: Path) -> None:
@@ -140,14 +143,14 @@ def test_two_mappings_are_refused(tmp_path: Path) -> None:
 
 
 def test_work_sheets_and_what_comes_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    place, _ = screens.made(tmp_path)
+    place, _ = screen_readings.made(tmp_path)
     out = place.private / "sheets"
     assert record(place, "--sheets", str(out), "--detector", "turnitin") == 0
     told = capsys.readouterr().out
     assert f"turnitin: work sheets for 5 texts in {out}; begin with its README.txt" in told
     assert "  1 not scannable: no consent for Turnitin" in told
-    rows = [row | {"displayed": "*%", "operator": "AB"} for row in screens.sheet(out)]
-    first = screens.filled(tmp_path / "first.csv", [*rows[:3], rows[3] | {"displayed": ""}])
+    rows = [row | {"displayed": "*%", "operator": "AB"} for row in screen_readings.sheet(out)]
+    first = screen_readings.filled(tmp_path / "first.csv", [*rows[:3], rows[3] | {"displayed": ""}])
     assert record(place, str(first), "--detector", "turnitin", OLD) == 0
     told = capsys.readouterr().out
     assert "turnitin: 3 readings from first.csv" in told
@@ -157,18 +160,20 @@ def test_work_sheets_and_what_comes_back(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_tables_that_a_spreadsheet_saved_with_semicolons(tmp_path: Path) -> None:
-    place, edition = screens.made(tmp_path)
-    screens.run(place, "record", "--sheets", str(place.private / "sheets"), "--detector", "turnitin")
-    empty = screens.sheet(place.private / "sheets")
-    rows = [row | {"displayed": "45%", "date": screens.now(), "operator": "AB", "note": "a, b; c"} for row in empty]
-    first = screens.filled(tmp_path / "first.csv", rows, ";")
-    again = screens.filled(tmp_path / "second.csv", [rows[0] | {"displayed": "54%"}, *rows[1:]], ";")
+    place, edition = screen_readings.made(tmp_path)
+    screen_readings.run(place, "record", "--sheets", str(place.private / "sheets"), "--detector", "turnitin")
+    empty = screen_readings.sheet(place.private / "sheets")
+    rows = [
+        row | {"displayed": "45%", "date": screen_readings.now(), "operator": "AB", "note": "a, b; c"} for row in empty
+    ]
+    first = screen_readings.filled(tmp_path / "first.csv", rows, ";")
+    again = screen_readings.filled(tmp_path / "second.csv", [rows[0] | {"displayed": "54%"}, *rows[1:]], ";")
     one = {"number": rows[0]["number"], "displayed": "54%", "by": "EF", "why": "seen again"}
-    settled = screens.filled(tmp_path / "settled.csv", [one], ";")
+    settled = screen_readings.filled(tmp_path / "settled.csv", [one], ";")
     options = ("--second", str(again), "--settle", str(settled), "--detector", "turnitin")
     said = penmark("-C", str(place.root), "record", str(first), *options)
     assert (said.code, said.out.splitlines()[0]) == (0, "turnitin: 5 readings from first.csv")
-    held = [json.loads(item.body) for item in evidence.read(edition.evidence, "turnitin")]
+    held = [json.loads(item.body) for item in evidence_log.read_evidence(edition.evidence, "turnitin")]
     assert [(body["number"], body["displayed"]) for body in held][:2] == [
         (rows[0]["number"], "54%"),
         (rows[1]["number"], "45%"),
@@ -178,7 +183,7 @@ def test_tables_that_a_spreadsheet_saved_with_semicolons(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("table", ["number;displayed,\n0001;45%,x\n", "number;displayed\n0001;4;5\n"])
 def test_a_table_that_has_both_signs_is_not_guessed_at(tmp_path: Path, table: str) -> None:
-    place, edition = screens.made(tmp_path)
+    place, edition = screen_readings.made(tmp_path)
     (tmp_path / "a.csv").write_text(table)
     said = penmark("-C", str(place.root), "record", str(tmp_path / "a.csv"), "--detector", "turnitin", "--by", "AB")
     assert (said.code, said.out) == (1, "")
@@ -192,13 +197,13 @@ def test_a_table_that_has_both_signs_is_not_guessed_at(tmp_path: Path, table: st
 
 
 def test_what_is_recorded_already_is_said_once_and_by_the_typed_number(tmp_path: Path) -> None:
-    place, edition = screens.made(tmp_path)
-    screens.run(place, "record", "--sheets", str(place.private / "sheets"), "--detector", "turnitin")
-    empty = screens.sheet(place.private / "sheets")
-    rows = [row | {"displayed": "*%", "date": screens.now(), "operator": "AB"} for row in empty]
-    whole = screens.filled(tmp_path / "whole.csv", rows)
+    place, edition = screen_readings.made(tmp_path)
+    screen_readings.run(place, "record", "--sheets", str(place.private / "sheets"), "--detector", "turnitin")
+    empty = screen_readings.sheet(place.private / "sheets")
+    rows = [row | {"displayed": "*%", "date": screen_readings.now(), "operator": "AB"} for row in empty]
+    whole = screen_readings.filled(tmp_path / "whole.csv", rows)
     run = ("-C", str(place.root), "record", "--detector", "turnitin")
-    screens.run(place, *run[2:], str(screens.filled(tmp_path / "four.csv", rows[:4])))
+    screen_readings.run(place, *run[2:], str(screen_readings.filled(tmp_path / "four.csv", rows[:4])))
     before = [path.read_bytes() for path in edition.journal_files()]
     said = penmark(*run, str(whole))
     names = ", ".join(row["number"] for row in rows[:4])
@@ -217,12 +222,14 @@ def test_what_is_recorded_already_is_said_once_and_by_the_typed_number(tmp_path:
 
 
 def test_displays_without_a_call_are_told_together_and_by_the_typed_number(tmp_path: Path) -> None:
-    place, edition = screens.made(tmp_path)
-    screens.run(place, "record", "--sheets", str(place.private / "sheets"), "--detector", "turnitin")
-    empty = screens.sheet(place.private / "sheets")
-    rows = [row | {"displayed": f"x{n}", "date": screens.now(), "operator": "AB"} for n, row in enumerate(empty)]
+    place, edition = screen_readings.made(tmp_path)
+    screen_readings.run(place, "record", "--sheets", str(place.private / "sheets"), "--detector", "turnitin")
+    empty = screen_readings.sheet(place.private / "sheets")
+    rows = [
+        row | {"displayed": f"x{n}", "date": screen_readings.now(), "operator": "AB"} for n, row in enumerate(empty)
+    ]
     run = ("-C", str(place.root), "record", "--detector", "turnitin")
-    said = penmark(*run, str(screens.filled(tmp_path / "all.csv", rows)))
+    said = penmark(*run, str(screen_readings.filled(tmp_path / "all.csv", rows)))
     named = ", ".join(f"{row['number']} shows 'x{n}'" for n, row in enumerate(rows))
     assert (said.code, said.out) == (1, "")
     assert said.err == (
@@ -230,37 +237,37 @@ def test_displays_without_a_call_are_told_together_and_by_the_typed_number(tmp_p
         f"its card does not know: {named}\n"
         "    Look at the screens again and correct the rows. If it really showed this: --as-displayed.\n"
     )
-    said = penmark(*run, str(screens.filled(tmp_path / "one.csv", rows[:1])))
+    said = penmark(*run, str(screen_readings.filled(tmp_path / "one.csv", rows[:1])))
     told = f"{rows[0]['number']} shows 'x0', which comes to no call: it is a verdict that its card does not know"
     assert f"one.csv:2: {told}\n" in said.err
     assert not [path for path in edition.journal_files() if b'"reading"' in path.read_bytes()]
 
 
 def test_a_settlement_is_a_deviation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    place, edition = screens.made(tmp_path)
-    row = {"document": "C-1", "displayed": "45%", "date": screens.now(), "operator": "AB"}
-    first = screens.filled(tmp_path / "first.csv", [row])
-    other = screens.filled(tmp_path / "second.csv", [row | {"displayed": "54%", "operator": "CD"}])
+    place, edition = screen_readings.made(tmp_path)
+    row = {"document": "C-1", "displayed": "45%", "date": screen_readings.now(), "operator": "AB"}
+    first = screen_readings.filled(tmp_path / "first.csv", [row])
+    other = screen_readings.filled(tmp_path / "second.csv", [row | {"displayed": "54%", "operator": "CD"}])
     with pytest.raises(FaultsError, match="'45%' and '54%'"):
         record(place, str(first), "--second", str(other), "--detector", "turnitin")
-    assert amendments.deviations(edition) == []
+    assert amendments.read_deviations(edition) == []
     settled = [{"document": "C-1", "displayed": "45%", "by": "EF", "why": "seen again"}]
-    options = ["--second", str(other), "--settle", str(screens.filled(tmp_path / "s.csv", settled))]
+    options = ["--second", str(other), "--settle", str(screen_readings.filled(tmp_path / "s.csv", settled))]
     assert record(place, str(first), *options, "--detector", "turnitin", "--json") == 0
     assert json.loads(capsys.readouterr().out)["settled"][0].startswith("C-1 was read by AB and CD")
-    [told] = amendments.deviations(edition)
+    [told] = amendments.read_deviations(edition)
     assert told.detector == "turnitin"
     assert told.what.startswith("typed twice: C-1 was read by AB and CD as '45%' and '54%'; settled as '45%' by EF")
     assert told.what in place.changes.read_text()
 
 
 def test_screens_that_were_read_outside_the_window_are_a_deviation(tmp_path: Path) -> None:
-    place, edition = screens.made(tmp_path)
+    place, edition = screen_readings.made(tmp_path)
     row = {"document": "C-1", "displayed": "45%", "date": "2020-05-01", "operator": "AB"}
-    first = screens.filled(tmp_path / "first.csv", [row])
-    other = screens.filled(tmp_path / "second.csv", [row | {"operator": "CD"}])
+    first = screen_readings.filled(tmp_path / "first.csv", [row])
+    other = screen_readings.filled(tmp_path / "second.csv", [row | {"operator": "CD"}])
     assert record(place, str(first), "--second", str(other), "--detector", "turnitin", OLD) == 0
-    [told] = amendments.deviations(edition)
+    [told] = amendments.read_deviations(edition)
     assert told.what.startswith("recorded from first.csv: 1 screens were read outside the promised window, ")
 
 
@@ -274,7 +281,7 @@ def test_screens_that_were_read_outside_the_window_are_a_deviation(tmp_path: Pat
     ],
 )
 def test_options_that_do_not_go_together(tmp_path: Path, options: list[str], fact: str) -> None:
-    place, _ = screens.made(tmp_path)
+    place, _ = screen_readings.made(tmp_path)
     with pytest.raises(UsageError, match=fact):
         record(place, *options, "--detector", "turnitin")
 

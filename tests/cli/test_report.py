@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cases.trial import Trial, arm, everything, penmark, read_csv, seen, texts, verdicts
+from tests.cases.case_study import Trial, arm, everything, penmark, read_csv, seen, texts, verdicts
 
 CARD = seen(**verdicts(Human="human", AI="ai"))
 

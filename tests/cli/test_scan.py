@@ -10,14 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.acting import CARD, install
 from tests.frozen_study import detector, frozen
+from tests.scripted_detector import CARD, install
 
-from penmark import amendments, canon, sealing, seals, study
+from penmark import study
 from penmark.cli import invoke
 from penmark.errors import ServiceError, UsageError
-from penmark.scan import pilot
-from penmark.study import Edition, Study
+from penmark.format import canonical_json
+from penmark.protocol import amendments
+from penmark.stages.commit import make_seals
+from penmark.stages.scan import pilot
+from penmark.study import Edition, Study, seal_files
 
 Said = tuple[int, str, str]
 
@@ -53,14 +56,14 @@ def test_a_scan_says_what_became_of_each_document(tmp_path: Path, capsys: pytest
 def test_heads_are_sealed_at_each_start_and_stop(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place, edition = made(tmp_path, {"a": "text", "b": "text 2"}, detector("coin"), detector("length"))
     scan(place, capsys, "--detector", "coin")
-    assert sealing.order(edition) == ["promise", "corpus", "heads-0001"]
+    assert make_seals.list_seal_order(edition) == ["promise", "corpus", "heads-0001"]
     scan(place, capsys)
-    assert sealing.order(edition) == ["promise", "corpus", "heads-0001", "heads-0002"]
-    heads = seals.read(edition, "heads-0002").journals
+    assert make_seals.list_seal_order(edition) == ["promise", "corpus", "heads-0001", "heads-0002"]
+    heads = seal_files.read_seal(edition, "heads-0002").journals
     assert sorted(heads) == ["journal/coin.jsonl", "journal/length.jsonl"]
     for name, head in heads.items():
-        lines = study.read(edition.root / name).splitlines()
-        assert (head.lines, head.head) == (len(lines), canon.sha256(lines[-1]))
+        lines = study.read_bytes(edition.root / name).splitlines()
+        assert (head.lines, head.head) == (len(lines), canonical_json.sha256(lines[-1]))
 
 
 def test_a_failure_is_exit_code_3_and_the_scan_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,7 +83,7 @@ def test_a_changed_version_is_a_deviation_told_once(tmp_path: Path, capsys: pyte
     code, out, _ = scan(place, capsys)
     assert code == 1
     assert "its version changed from 1.0 to 2.0, and the promise says: stop" in out
-    [deviation] = amendments.deviations(edition)
+    [deviation] = amendments.read_deviations(edition)
     assert deviation.detector == "acting"
     assert deviation.what in place.changes.read_text()
 
@@ -182,10 +185,10 @@ def test_a_pilot_reads_practice_texts_before_the_promise_and_is_counted(
     assert code == 0
     assert re.search(r"^length  ferry: 35\d$", out, re.MULTILINE)
     assert "8 practice readings" in out
-    assert pilot.counts(edition) == {"coin": 4, "length": 4}
+    assert pilot.count_practice_readings(edition) == {"coin": 4, "length": 4}
     code, out, _ = scan(place, capsys, "--pilot", "--detector", "coin", "--json")
     assert [json.loads(line)["event"] for line in out.splitlines()] == ["practised"] * 4
-    assert pilot.counts(edition) == {"coin": 8, "length": 4}
+    assert pilot.count_practice_readings(edition) == {"coin": 8, "length": 4}
     assert not edition.journals.exists()
     written = b"".join(p.read_bytes() for p in edition.pilot.iterdir())
     assert b"secret" not in written
@@ -213,7 +216,7 @@ def test_shards_seal_their_own_journals(tmp_path: Path, capsys: pytest.CaptureFi
     for part in (1, 2):
         code, out, _ = scan(place, capsys, "--shard", f"{part}/2")
         assert (code, out) == (0, "acting: 3 documents: 3 answered\n")
-    assert sorted(seals.read(edition, "heads-0002").journals) == ["journal/acting.2of2.jsonl"]
+    assert sorted(seal_files.read_seal(edition, "heads-0002").journals) == ["journal/acting.2of2.jsonl"]
 
 
 def test_choices_that_do_not_go_together_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 from tests.frozen_study import detector
-from tests.scan.vendors import Place, text, vendors
+from tests.stages.scan.vendors import Place, text, vendors
 
-from penmark import amendments
 from penmark.cli import invoke
 from penmark.cli.progress import Now, Progress
 from penmark.errors import UsageError
-from penmark.scan import opening, pilot
+from penmark.protocol import amendments
+from penmark.stages.scan import open_scan, pilot
 
 TEXTS: dict[str, str | bytes] = {f"{number:02d}": text(number) for number in range(6)}
 WORDS = sum(len(str(raw).split()) for raw in TEXTS.values()) + 2 * 357
@@ -178,12 +178,12 @@ def test_a_canary_that_changes_is_a_deviation(tmp_path: Path, capsys: pytest.Cap
         code, _, err = scan(place, capsys, "--budget", "99999")
         assert code == 0
         assert "deviation: gptzero: the canary text was displayed as" in err
-        [told] = amendments.deviations(place.edition)
+        [told] = amendments.read_deviations(place.edition)
         assert "version 2026-11-15-base" in told.what
         assert told.detector == "gptzero"
         assert scan(place, capsys, "--budget", "99999")[0] == 0
-        assert len(amendments.deviations(place.edition)) == 1, "told once"
-        assert pilot.counts(place.edition) == {}, "a canary is no pilot"
+        assert len(amendments.read_deviations(place.edition)) == 1, "told once"
+        assert pilot.count_practice_readings(place.edition) == {}, "a canary is no pilot"
 
 
 def test_a_pilot_with_a_vendor_costs_money_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -212,7 +212,7 @@ def test_a_long_scan_prints_a_line_each_tenth_and_no_more_than_one_in_ten_second
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with vendors(tmp_path, TEXTS, {"gptzero": {}}) as place:
-        with opening.opened(place.study, place.edition, [], budgets={"gptzero": 10**6}) as scan:  # type: ignore[dict-item]
+        with open_scan.begin_scan(place.study, place.edition, [], budgets={"gptzero": 10**6}) as scan:  # type: ignore[dict-item]
             shown, now = Progress(scan, as_json=False), [1000.0]
             monkeypatch.setattr("penmark.cli.progress.time.monotonic", lambda: now[0])
             shown._told["gptzero"] = (-1, 1000.0)
@@ -220,7 +220,7 @@ def test_a_long_scan_prints_a_line_each_tenth_and_no_more_than_one_in_ten_second
             for second in range(3600):
                 now[0] = 1000.0 + second
                 state = Now(second, 36_000, 0, 0, 1.0, None, "")
-                if shown._due("gptzero", state, ended=False):
+                if shown._is_due("gptzero", state, ended=False):
                     lines.append(second)
         assert lines == [11, 612, 1213, 1814, 2415, 3016], "less than a tenth was done: a line every ten minutes"
 

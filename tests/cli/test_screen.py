@@ -5,11 +5,12 @@ import io
 import json
 
 import pytest
-from tests.cases.trial import ARCHIVE, Trial, arm, seen, texts, verdicts
+from tests.cases.case_study import ARCHIVE, Trial, arm, seen, texts, verdicts
 
-from penmark import screening, study
+from penmark import study
 from penmark.cli import invoke
 from penmark.errors import UsageError
+from penmark.stages import screen
 
 
 def test_findings_are_kept_and_told_in_short(corpus, capsys):
@@ -62,7 +63,7 @@ def test_warnings_alone_do_not_fail(corpus, capsys):
     made.collect("A", corpus.draft("1", "Without an end"))
     assert invoke(["-C", str(made.place.root), "screen"]) == 0
     assert capsys.readouterr().out.endswith("0 errors, 1 warning\n")
-    study.write(made.edition.seal("corpus"), b"{}")
+    study.write_bytes(made.edition.seal("corpus"), b"{}")
     kept = made.edition.screening.read_bytes()
     made.place.documents("A").unlink()
     assert invoke(["-C", str(made.place.root), "screen"]) == 1
@@ -85,7 +86,7 @@ def test_the_page_lies_beside_and_notes_are_counted(corpus, capsys):
 def test_the_rules_are_told(corpus, capsys):
     assert invoke(["screen", "--rules"]) == 0
     out = capsys.readouterr().out
-    assert len(out.splitlines()) == len(screening.RULES)
+    assert len(out.splitlines()) == len(screen.RULES)
     assert "error    empty                     a text without a word\n" in out
     assert invoke(["screen", "--rules", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["bom"]["severity"] == "warning"

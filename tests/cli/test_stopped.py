@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.cases.trial import Said, Trial, arm, card, everything, seen, texts, verdicts
+from tests.cases.case_study import Said, Trial, arm, card, everything, seen, texts, verdicts
 
 STOPPER = """
 import os, signal, sys
@@ -62,9 +62,9 @@ def test_while_the_program_is_loaded(tmp_path: Path, at: str, verb: str) -> None
 
 
 def test_a_command_that_only_reads(trial: Trial, tmp_path: Path) -> None:
-    assert stopped(tmp_path, "penmark.standing", "-C", str(trial.root), "status") == (130, "", UNCHANGED)
+    assert stopped(tmp_path, "penmark.stages.status", "-C", str(trial.root), "status") == (130, "", UNCHANGED)
     bundle = trial.published()
-    for at in ("penmark.verify", "penmark.report"):
+    for at in ("penmark.stages.verify", "penmark.page"):
         assert stopped(tmp_path, at, "verify", str(bundle)) == (130, "", UNCHANGED)
 
 
@@ -107,11 +107,11 @@ def test_while_sums_are_made_of_very_large_files(trial: Trial, tmp_path: Path) -
 def test_report_and_publish(trial: Trial, tmp_path: Path) -> None:
     run = ("-C", str(trial.root))
     before = everything(trial.root)
-    assert stopped(tmp_path, "penmark.scoring", *run, "report", "--close") == (130, "", STANDS)
+    assert stopped(tmp_path, "penmark.stages.score", *run, "report", "--close") == (130, "", STANDS)
     assert everything(trial.root) == before
     trial.done("report", "--close")
     before = everything(trial.root)
-    assert stopped(tmp_path, "penmark.telling.describe", *run, "publish") == (130, "", STANDS)
+    assert stopped(tmp_path, "penmark.page.descriptions", *run, "publish") == (130, "", STANDS)
     assert everything(trial.root) == before
     trial.done("publish")
 
@@ -123,6 +123,6 @@ def test_a_scan_that_has_not_begun(tmp_path: Path) -> None:
     made = Trial(tmp_path / "study", [arm("A", "human", 1)], cards=[shipped])
     made.frozen(A=texts(1))
     before = everything(made.root)
-    assert stopped(tmp_path, "penmark.detectors.controls", "-C", str(made.root), "scan") == (130, "", STANDS)
+    assert stopped(tmp_path, "penmark.shipped.detectors.controls", "-C", str(made.root), "scan") == (130, "", STANDS)
     assert everything(made.root) == before
     assert made.run("scan").out.startswith("length: 1 documents: 1 ")

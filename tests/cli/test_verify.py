@@ -10,9 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from tests.cases.trial import Said, Trial, arm, penmark, seen, texts, verdicts
+from tests.cases.case_study import Said, Trial, arm, penmark, seen, texts, verdicts
 
-from penmark.demo.authority import local_authority
+from penmark.demo.authority import run_local_authority
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,7 @@ def test_a_row_of_another_length_is_told_in_words(studied: Path, tmp_path: Path)
 
 
 def test_a_damaged_timestamp_is_told_in_words_and_by_its_file(tmp_path: Path) -> None:
-    with local_authority(tmp_path / "authority", "clock") as authority:
+    with run_local_authority(tmp_path / "authority", "clock") as authority:
         further = {"authorities": [{"name": "clock", "url": authority.url}]}
         shown = seen(**verdicts(Human="human", AI="ai"))
         trial = Trial(tmp_path / "study", [arm("A", "human", 1)], cards=[shown], **further)

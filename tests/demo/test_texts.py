@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import penmark.demo
-from penmark.text import fold, words
+from penmark.text import count_words, fold_white_space
 
 FOLDER = Path(penmark.demo.__file__).parent / "texts"
 COLUMNS = "id,file,register,topic,style,provider,model,generated_on,prompt,word_target,note"
@@ -64,7 +64,7 @@ def test_provenance_is_whole(rows: list[dict[str, str]]) -> None:
 
 def test_texts_have_the_length_that_was_asked_for(rows: list[dict[str, str]], texts: dict[str, str]) -> None:
     for row in rows:
-        count = words(texts[row["id"]])
+        count = count_words(texts[row["id"]])
         assert 150 <= count <= 420, row["id"]
         assert abs(count / int(row["word_target"]) - 1) <= 0.1, row["id"]
 
@@ -80,7 +80,7 @@ def test_texts_are_plain_prose(texts: dict[str, str]) -> None:
 
 
 def test_texts_differ_from_each_other(texts: dict[str, str]) -> None:
-    assert len({fold(text) for text in texts.values()}) == len(texts)
+    assert len({fold_white_space(text) for text in texts.values()}) == len(texts)
     parts = {name: shingles(text) for name, text in texts.items()}
     for (first, a), (second, b) in combinations(parts.items(), 2):
         assert len(a & b) <= 0.02 * min(len(a), len(b)), (first, second, sorted(a & b))

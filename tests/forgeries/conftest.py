@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.forgeries.forger import Forger
-from tests.golden.making import made
+from tests.golden.golden_study import made
 
 
 @pytest.fixture(scope="session")

@@ -16,12 +16,16 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from penmark import canon, cards, departed, evidence, handwritten, protocol, scoring, study, tables
+from penmark import cards, protocol, study, yaml_records
+from penmark.corpus import edition_departures
+from penmark.corpus.manifest import read_manifest
 from penmark.errors import PenmarkError
-from penmark.manifest import read as read_manifest
-from penmark.report import page
+from penmark.format import canonical_json
+from penmark.journal import evidence_log
+from penmark.page import descriptions, render_page
+from penmark.stages import score
+from penmark.stages.score import tables
 from penmark.study import Edition
-from penmark.telling import describe
 
 Json = dict[str, Any]
 STAGES = (
@@ -58,7 +62,7 @@ class Forger:
         """Write a file; one that ends in ``.gz`` packed."""
         target = self.root / path
         target.parent.mkdir(exist_ok=True)
-        target.write_bytes(study.gzipped(data) if path.endswith(".gz") else data)
+        target.write_bytes(study.compress_gzip(data) if path.endswith(".gz") else data)
 
     def value(self, path: str) -> Any:
         """The value of a JSON file."""
@@ -74,13 +78,13 @@ class Forger:
         """Change the value of a canonical JSON file in place, or to what ``change`` returns."""
         value = json.loads(self.read(path))
         made = change(value)
-        self.write(path, canon.encode(value if made is None else made))
+        self.write(path, canonical_json.encode_json(value if made is None else made))
 
     def lines(self, path: str, change: Callable[[list[Any]], Any]) -> None:
         """Change the list of values of a JSON Lines file in place, or to what ``change`` returns."""
         values = [json.loads(line) for line in self.read(path).split(b"\n")[:-1]]
         made = change(values)
-        self.write(path, b"".join(canon.encode(v) + b"\n" for v in (values if made is None else made)))
+        self.write(path, b"".join(canonical_json.encode_json(v) + b"\n" for v in (values if made is None else made)))
 
     def row(self, path: str, change: Callable[[Json], Any], **wanted: Any) -> None:
         """Change the one line of a JSON Lines file that has these values."""
@@ -94,7 +98,7 @@ class Forger:
     def promise(self, change: Callable[[Json], Any]) -> None:
         """Change the protocol, for machines and for people."""
         self.edit("protocol.json", change)
-        self.write("protocol.yaml", handwritten.emit(json.loads(self.read("protocol.json"))).encode())
+        self.write("protocol.yaml", yaml_records.format_yaml(json.loads(self.read("protocol.json"))).encode())
 
     def journals(self, detector: str) -> list[str]:
         """The journals of a detector."""
@@ -115,7 +119,7 @@ class Forger:
             for value in map(json.loads, self.read(path).split(b"\n")[:-1])
             if value["kind"] == "reading" and value["evidence_sha256"] is not None
         ]
-        kept = [canon.encode(answers[name]) + b"\n" for name in order if name in answers]
+        kept = [canonical_json.encode_json(answers[name]) + b"\n" for name in order if name in answers]
         self.write(f"evidence/{detector}-0001.jsonl.gz", b"".join(kept))
 
     def answer(self, detector: str, document: str, body: str, **reading: Any) -> None:
@@ -124,7 +128,7 @@ class Forger:
         digest = self.address(document, raw)
         answers = self.answers(detector)
         attempt = answers[document]["attempt"] if document in answers else 1
-        answers[document] = evidence.line(evidence.Kept(detector, document, attempt, raw, digest))
+        answers[document] = evidence_log.make_evidence_line(evidence_log.Kept(detector, document, attempt, raw, digest))
         self.reading(detector, document, evidence_sha256=digest, **reading)
         self.keep(detector, answers)
 
@@ -140,7 +144,7 @@ class Forger:
         salts = self.root / "salts.jsonl"
         held = [json.loads(line) for line in salts.read_bytes().split(b"\n")[:-1]] if salts.exists() else []
         salt = {value["document"]: bytes.fromhex(value["salt"]) for value in held}.get(document)
-        return canon.sha256(raw) if salt is None else canon.keyed(salt, raw)
+        return canonical_json.sha256(raw) if salt is None else canonical_json.fingerprint_text(salt, raw)
 
     # --- all the rest ----------------------------------------------------------------------------------------------
 
@@ -181,8 +185,10 @@ class Forger:
         before = f"seals/{order[order.index(name) - 1]}.json" if order.index(name) else first
 
         def change(seal: Json) -> None:
-            seal["digests"] = {f: canon.sha256((self.root / f).read_bytes()) for f in files if (self.root / f).exists()}
-            seal["previous"] = None if before is None else canon.sha256(self.read(before))
+            seal["digests"] = {
+                f: canonical_json.sha256((self.root / f).read_bytes()) for f in files if (self.root / f).exists()
+            }
+            seal["previous"] = None if before is None else canonical_json.sha256(self.read(before))
             if name == "evidence":
                 seal["journals"] = {f"journal/{p.name}": {"lines": 0} for p in self.edition.journal_files()}
             heads = {}
@@ -190,7 +196,7 @@ class Forger:
                 if (self.root / journal).exists():
                     lines = self.read(journal).split(b"\n")[:-1]
                     count = len(lines) if name == "evidence" else min(head["lines"], len(lines))
-                    heads[journal] = {"head": canon.sha256(lines[count - 1]), "lines": count}
+                    heads[journal] = {"head": canonical_json.sha256(lines[count - 1]), "lines": count}
             seal["journals"] = heads
 
         self.edit(path, change)
@@ -204,22 +210,22 @@ class Forger:
             for name in [detector["name"] for detector in was["detectors"]]:
                 (self.root / f"earlier/detector-{name}.json").unlink()
             own = {key: was[key] for key in ("edition", "seed_sha256", "window")}
-            self.write("earlier/protocol.json", canon.encode(now | own))
-            digests = {"protocol.json": canon.sha256(self.read("earlier/protocol.json"))}
+            self.write("earlier/protocol.json", canonical_json.encode_json(now | own))
+            digests = {"protocol.json": canonical_json.sha256(self.read("earlier/protocol.json"))}
             for name in [detector["name"] for detector in now["detectors"]]:
                 if (self.root / f"detectors/{name}.json").exists():
                     self.write(f"earlier/detector-{name}.json", self.read(f"detectors/{name}.json"))
-                    digests[f"detectors/{name}.json"] = canon.sha256(self.read(f"detectors/{name}.json"))
+                    digests[f"detectors/{name}.json"] = canonical_json.sha256(self.read(f"detectors/{name}.json"))
             self.edit("earlier/promise.json", lambda seal: seal["digests"].update(digests))
 
     def relink(self) -> None:
         """Chain every journal again, from the corpus seal on."""
         for path in self.edition.journal_files():
-            head = canon.sha256(self.read("seals/corpus.json"))
+            head = canonical_json.sha256(self.read("seals/corpus.json"))
             made = []
             for line in path.read_bytes().split(b"\n")[:-1]:
-                made.append(canon.encode({**json.loads(line), "prev": head}))
-                head = canon.sha256(made[-1])
+                made.append(canonical_json.encode_json({**json.loads(line), "prev": head}))
+                head = canonical_json.sha256(made[-1])
             path.write_bytes(b"".join(line + b"\n" for line in made))
 
     def cards(self) -> None:
@@ -227,14 +233,14 @@ class Forger:
         for path in self.edition.journal_files():
             text = path.read_bytes()
             detector = json.loads(text.split(b"\n")[0])["detector"]
-            digest = canon.sha256(self.read(f"detectors/{detector}.json"))
+            digest = canonical_json.sha256(self.read(f"detectors/{detector}.json"))
             path.write_bytes(re.sub(rb'"card_sha256":"[0-9a-f]{64}"', f'"card_sha256":"{digest}"'.encode(), text))
 
     def sums(self) -> None:
         """SHA256SUMS of all that is there."""
         files = (p.relative_to(self.root).as_posix() for p in self.root.rglob("*") if p.is_file())
         names = sorted((name for name in files if name != "SHA256SUMS"), key=lambda name: name.encode())
-        listed = "".join(f"{canon.sha256((self.root / name).read_bytes())}  {name}\n" for name in names)
+        listed = "".join(f"{canonical_json.sha256((self.root / name).read_bytes())}  {name}\n" for name in names)
         (self.root / "SHA256SUMS").write_text(listed, encoding="utf-8")
 
     def _promised(self) -> list[str]:
@@ -243,13 +249,13 @@ class Forger:
     def _departures(self) -> None:
         with contextlib.suppress(PenmarkError):  # the promise is broken on purpose
             promised = protocol.read_sealed(self.edition)
-            known = {d.name: cards.sealed(self.edition, d.name).card for d in promised.detectors}
-            departures = departed.frozen(self.edition, promised, known)
-            self.write("tables/departures.csv", protocol.departures_csv(departures))
+            known = {d.name: cards.read_sealed_card(self.edition, d.name).card for d in promised.detectors}
+            departures = edition_departures.frozen(self.edition, promised, known)
+            self.write("tables/departures.csv", protocol.write_departures_csv(departures))
 
     def _tables(self) -> dict[str, bytes]:
         try:
-            made = tables.of(scoring.score(self.edition), self.read("tables/departures.csv"))
+            made = tables.compute_tables(score.score_edition(self.edition), self.read("tables/departures.csv"))
         except PenmarkError:
             return {}  # nothing follows from what was made
         for path, data in made.items():
@@ -260,7 +266,7 @@ class Forger:
         held = made or {f"tables/{p.name}": p.read_bytes() for p in self.edition.tables.iterdir()}
         held = {path: self.read(path) for path in held}
         with contextlib.suppress(PenmarkError):  # no page follows from what was made
-            self.write("report/index.html", page(self.edition, held))
+            self.write("report/index.html", render_page(self.edition, held))
 
     def _words(self, but: tuple[str, ...]) -> None:
         kept = {
@@ -273,7 +279,7 @@ class Forger:
             promised, frozen = protocol.read_sealed(self.edition), read_manifest(self.edition)
             gone = self.root / "withdrawn.jsonl"
             withdrawn = gone.read_bytes().count(b"\n") if gone.exists() else 0
-            describe.write(self.edition, promised, frozen, self.root, withdrawn=withdrawn)
+            descriptions.write_descriptions(self.edition, promised, frozen, self.root, withdrawn=withdrawn)
         except PenmarkError:
             return
         if verifier is not None:

@@ -9,23 +9,23 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cases.trial import penmark
-from tests.forgeries import both, edges
+from tests.cases.case_study import penmark
+from tests.forgeries import both_verifiers, boundary_forgeries
 from tests.forgeries.forger import Forger
 
-from penmark.telling import again
-from penmark.tokens import Trust
+from penmark.stages.verify.check8_page import remake
+from penmark.timestamps import Trust
 
-MADE = (again.PAGE, *again.WORDS)
+MADE = (remake.PAGE, *remake.WORDS)
 
 
 def _said(forger: Forger) -> list[str]:
-    return [f"{c.state}: {c.subject}: {c.got}" for c in both.ours(forger.root).checks if c.number == 8]
+    return [f"{c.state}: {c.subject}: {c.got}" for c in both_verifiers.ours(forger.root).checks if c.number == 8]
 
 
 def test_a_bundle_in_a_folder_of_another_name_is_the_same_bundle(golden: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(golden, tmp_path / "downloads (3)")
-    told = both.ours(copy)
+    told = both_verifiers.ours(copy)
     assert told.failed == set()
     assert "7 files, byte for byte" in str([c.got for c in told.checks])
 
@@ -42,9 +42,11 @@ def test_any_digit_or_letter_is_held_to_the_other_files(forger: Forger, path: st
 
 
 def test_what_differs_is_shown_from_near_where_it_differs(forger: Forger) -> None:
-    forger.replace(again.PAGE, "How often AI-text detectors call human writing AI, and how often they", "They")
+    forger.replace(remake.PAGE, "How often AI-text detectors call human writing AI, and how often they", "They")
     forger.sums()
-    [found] = [c for c in both.ours(forger.root).checks if c.state == "failed" and c.subject.startswith(again.PAGE)]
+    [found] = [
+        c for c in both_verifiers.ours(forger.root).checks if c.state == "failed" and c.subject.startswith(remake.PAGE)
+    ]
     assert (found.got or "").startswith('<p class="lead">They find AI writing')
     assert (found.expected or "").startswith('<p class="lead">How often AI-text detectors')
 
@@ -54,7 +56,7 @@ def test_another_release_is_not_vouched_for(forger: Forger) -> None:
     forger.finish()
     forger.replace("CITATION.cff", "date-released: 2024", "date-released: 2023")
     forger.sums()
-    told = both.ours(forger.root)
+    told = both_verifiers.ours(forger.root)
     assert told.failed == set()
     assert "8 page and words, made again: they were made by rules 9; this release has" in told.unknown()
 
@@ -63,8 +65,8 @@ def test_without_jinja2_the_page_alone_is_not_checked(forger: Forger, monkeypatc
     forger.replace("CITATION.cff", "date-released: 2024", "date-released: 2023")
     forger.sums()
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    checks = again.check(forger.root, Trust())
-    [page] = [c for c in checks if c.subject == again.PAGE and c.state == "not checked"]
+    checks = remake.check_and_remake(forger.root, Trust())
+    [page] = [c for c in checks if c.subject == remake.PAGE and c.state == "not checked"]
     assert (page.number, page.remedy) == (
         8,
         "pip install 'penmark[report]' (in a checkout of penmark: pip install '.[report]')",
@@ -80,7 +82,7 @@ def test_of_a_damaged_bundle_nothing_is_made_and_nothing_breaks(forger: Forger, 
     else:
         forger.write(gone, data)
     forger.sums()
-    told = both.ours(forger.root)
+    told = both_verifiers.ours(forger.root)
     assert told.failed
     assert "cannot be made again from what is here: see check" in told.unknown() or 8 in told.failed
 
@@ -89,18 +91,18 @@ def test_of_a_damaged_bundle_nothing_is_made_and_nothing_breaks(forger: Forger, 
 def test_what_is_missing_is_told_once(forger: Forger, path: str) -> None:
     (forger.root / path).unlink()
     forger.sums()
-    told = both.ours(forger.root)
+    told = both_verifiers.ours(forger.root)
     assert 1 in told.failed
     assert "Errno" not in str(told)
 
 
 def test_a_reply_and_a_withdrawal_that_came_later_pass(forger: Forger) -> None:
-    edges.reply(forger, "2025-01-02")
-    edges.take_back(forger, "B-06", "2025-01-03T00:00:00Z")
+    boundary_forgeries.reply(forger, "2025-01-02")
+    boundary_forgeries.take_back(forger, "B-06", "2025-01-03T00:00:00Z")
     forger.finish()
-    assert both.ours(forger.root).failed == set()
+    assert both_verifiers.ours(forger.root).failed == set()
     assert b"took texts back" in forger.read("README.md")
-    assert b"It is the best." in forger.read(again.PAGE)
+    assert b"It is the best." in forger.read(remake.PAGE)
 
 
 def test_the_command_says_line_got_and_expected(forger: Forger) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from tests.forgeries import both
-from tests.forgeries.acts import FORGERIES
+from tests.forgeries import both_verifiers
+from tests.forgeries.forged_acts import FORGERIES
 from tests.forgeries.forger import Forger
-from tests.forgeries.unseen import UNSEEN
+from tests.forgeries.hidden_text_forgeries import UNSEEN
 
 from penmark.errors import PenmarkError
 
@@ -69,8 +69,8 @@ def test_several_moves_at_once(golden: Path, tmp_path: Path, names: list[str]) -
             excused |= move.checks ^ move.alone  # type: ignore[union-attr]
             but |= set(move.but)  # type: ignore[union-attr]
     forger.finish(*but)
-    ours, alone = both.ours(forger.root), both.alone(forger.root)
-    assert set(both.agree(ours, alone)) <= excused, (names, ours.checks, alone.checks)
+    ours, alone = both_verifiers.ours(forger.root), both_verifiers.alone(forger.root)
+    assert set(both_verifiers.agree(ours, alone)) <= excused, (names, ours.checks, alone.checks)
 
 
 def bent(value: Any, chance: random.Random) -> Any:
@@ -126,7 +126,7 @@ def test_a_record_bent_at_random(golden: Path, tmp_path: Path, seed: int) -> Non
         except (*CANNOT, AttributeError, TypeError, PenmarkError):
             continue  # not even a forger can seal that
         done += 1
-        ours, alone = both.ours(forger.root), both.alone(forger.root)
+        ours, alone = both_verifiers.ours(forger.root), both_verifiers.alone(forger.root)
         said = [(n, ours.faults(n)[:500], alone.faults(n)[:500]) for n in range(1, 8)]
-        assert both.agree(ours, alone) == [], (seed, path, said)
+        assert both_verifiers.agree(ours, alone) == [], (seed, path, said)
         assert "cannot be checked (" not in str(said), (seed, path, said)

@@ -7,14 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.forgeries import both
+from tests.forgeries import both_verifiers
 from tests.forgeries.forger import Forger
 
 TEXT = re.compile(r".*\.(csv|json|jsonl|yaml|md|txt|py|html|cff)|format|SHA256SUMS|LICENSE")
 
 
-@pytest.mark.parametrize("verifier", [both.ours, both.alone])
-def test_names_that_are_laid_beside_files_are_one_line(forger: Forger, verifier: Callable[[Path], both.Told]) -> None:
+@pytest.mark.parametrize("verifier", [both_verifiers.ours, both_verifiers.alone])
+def test_names_that_are_laid_beside_files_are_one_line(
+    forger: Forger, verifier: Callable[[Path], both_verifiers.Told]
+) -> None:
     before = verifier(forger.root)
     root = forger.root
     (root / ".git" / "objects").mkdir(parents=True)
@@ -38,9 +40,9 @@ def test_names_that_are_laid_beside_files_are_one_line(forger: Forger, verifier:
     )
 
 
-@pytest.mark.parametrize("verifier", [both.ours, both.alone])
+@pytest.mark.parametrize("verifier", [both_verifiers.ours, both_verifiers.alone])
 @pytest.mark.parametrize("name", [".git/x", ".gitx", "tables/DS_Store", "Thumbs.db.csv", "tables/__MACOSX.csv", "_.x"])
-def test_other_names_fail(forger: Forger, verifier: Callable[[Path], both.Told], name: str) -> None:
+def test_other_names_fail(forger: Forger, verifier: Callable[[Path], both_verifiers.Told], name: str) -> None:
     if name == ".git/x":
         (forger.root / ".git").symlink_to(forger.root.parent)
     else:
@@ -48,8 +50,10 @@ def test_other_names_fail(forger: Forger, verifier: Callable[[Path], both.Told],
     assert 1 in verifier(forger.root).failed
 
 
-@pytest.mark.parametrize("verifier", [both.ours, both.alone])
-def test_line_ends_that_git_converted_are_one_line(forger: Forger, verifier: Callable[[Path], both.Told]) -> None:
+@pytest.mark.parametrize("verifier", [both_verifiers.ours, both_verifiers.alone])
+def test_line_ends_that_git_converted_are_one_line(
+    forger: Forger, verifier: Callable[[Path], both_verifiers.Told]
+) -> None:
     for path in sorted(p for p in forger.root.rglob("*") if p.is_file()):
         if TEXT.fullmatch(path.name):
             path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
@@ -62,9 +66,9 @@ def test_line_ends_that_git_converted_are_one_line(forger: Forger, verifier: Cal
     assert {check.number for check in told.checks if check.state == "not checked"} == set(range(2, 9))
 
 
-@pytest.mark.parametrize("verifier", [both.ours, both.alone])
+@pytest.mark.parametrize("verifier", [both_verifiers.ours, both_verifiers.alone])
 def test_a_file_that_is_another_beyond_its_line_ends_is_told(
-    forger: Forger, verifier: Callable[[Path], both.Told]
+    forger: Forger, verifier: Callable[[Path], both_verifiers.Told]
 ) -> None:
     for path in (forger.root / "SHA256SUMS", forger.root / "README.md"):
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))

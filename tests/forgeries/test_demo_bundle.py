@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.forgeries import both
+from tests.forgeries import both_verifiers
 
 CHANGED = {
     "LICENSE": set(),
@@ -55,14 +55,14 @@ def test_change_one_digit_anywhere_and_be_told_where(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "This demonstrates the machinery and measures nothing." in done.stderr
     bundle = out / "bundle"
-    assert both.ours(bundle).failed == both.alone(bundle).failed == set()
+    assert both_verifiers.ours(bundle).failed == both_verifiers.alone(bundle).failed == set()
     for name, others in CHANGED.items():
         before, after = changed(bundle / name)
         assert before != after
         (bundle / name).write_bytes(after)
-        ours, alone = both.ours(bundle), both.alone(bundle)
+        ours, alone = both_verifiers.ours(bundle), both_verifiers.alone(bundle)
         for told in (ours, alone):
             assert name in told.faults(1), name
         assert others <= ours.failed, (name, ours.failed)
         (bundle / name).write_bytes(before)
-    assert both.ours(bundle).failed == both.alone(bundle).failed == set()
+    assert both_verifiers.ours(bundle).failed == both_verifiers.alone(bundle).failed == set()

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.forgeries import both
+from tests.forgeries import both_verifiers
 
 SOAK = os.environ.get("PENMARK_SOAK") == "1"
 PARTS = 8
@@ -77,14 +77,14 @@ def test_a_flipped_bit(golden: Path, tmp_path: Path, part: int) -> None:
         data = path.read_bytes()
         path.write_bytes(data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :])
         where = f"{name}, byte {at}, bit {bit}"
-        ours, alone = both.ours(root), both.alone(root)
+        ours, alone = both_verifiers.ours(root), both_verifiers.alone(root)
         for told in (ours, alone):
             assert 1 in told.failed, where
             assert name in told.faults(1) or name == "SHA256SUMS", where
         if held(name, data, at):
             assert ours.failed - {1}, where
         path.write_bytes(data)
-    assert both.ours(root).failed == set()
+    assert both_verifiers.ours(root).failed == set()
 
 
 def test_every_file_is_of_a_known_kind(golden: Path) -> None:
@@ -103,4 +103,4 @@ def test_a_flip_that_verify_py_notices_without_the_sums(golden: Path, tmp_path: 
     chance = random.Random(name)
     for at in chance.sample(range(len(data)), 6):
         (root / name).write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
-        assert both.alone(root).failed - {1}, f"{name}, byte {at}"
+        assert both_verifiers.alone(root).failed - {1}, f"{name}, byte {at}"

@@ -9,16 +9,27 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.forgeries import both, edges, finer, hands, heavy, origins, retold, times
-from tests.forgeries.acts import FORGERIES, Forgery
+from tests.forgeries import (
+    both_verifiers,
+    boundary_forgeries,
+    oversized_forgeries,
+    provenance_forgeries,
+    remade_pages,
+    subtle_forgeries,
+    time_forgeries,
+    typed_forgeries,
+)
+from tests.forgeries.forged_acts import FORGERIES, Forgery
 from tests.forgeries.forger import Forger
-from tests.forgeries.unseen import UNSEEN
-from tests.golden import material
+from tests.forgeries.hidden_text_forgeries import UNSEEN
+from tests.golden import golden_inputs
 
-from penmark import canon, cards, departed, protocol, versions
-from penmark.verify import shapes
+from penmark import cards, protocol
+from penmark.corpus import edition_departures
+from penmark.format import canonical_json, versions
+from penmark.stages.verify.check5_journals import same_shape
 
-SUBJECTS = (heavy, retold)
+SUBJECTS = (oversized_forgeries, remade_pages)
 """Forgeries that need nothing here but to be known."""
 THREATS = Path(__file__).parents[2] / "docs" / "threats.md"
 
@@ -33,15 +44,15 @@ def test_the_forger_who_changes_nothing_changes_nothing(golden: Path, forger: Fo
 def test_answers_are_proven_by_their_shape_in_what_is_forged(forger: Forger, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else no forgery would try that way."""
     counts: list[tuple[int, int]] = []
-    unproven = shapes.Shapes.unproven
+    unproven = same_shape.Shapes.unproven
 
-    def counted(self: shapes.Shapes, rows: pl.DataFrame) -> pl.DataFrame:
+    def counted(self: same_shape.Shapes, rows: pl.DataFrame) -> pl.DataFrame:
         left = unproven(self, rows)
         counts.append((rows.height, left.height))
         return left
 
-    monkeypatch.setattr(shapes.Shapes, "unproven", counted)
-    assert both.ours(forger.root).failed == set()
+    monkeypatch.setattr(same_shape.Shapes, "unproven", counted)
+    assert both_verifiers.ours(forger.root).failed == set()
     assert any(0 < left < given for given, left in counts)
 
 
@@ -49,7 +60,7 @@ def test_answers_are_proven_by_their_shape_in_what_is_forged(forger: Forger, mon
 def test_only_its_check_notices(forger: Forger, forged: Forgery) -> None:
     forged.act(forger)
     forger.finish(*forged.but)
-    ours, alone = both.ours(forger.root), both.alone(forger.root)
+    ours, alone = both_verifiers.ours(forger.root), both_verifiers.alone(forger.root)
     told = "\n".join(f"{n}: {ours.faults(n)}" for n in sorted(ours.failed))
     assert ours.failed == forged.checks, told
     assert ours.says(forged.named), told
@@ -60,9 +71,9 @@ def test_only_its_check_notices(forger: Forger, forged: Forgery) -> None:
 
 
 def test_answers_from_elsewhere_are_told_where_a_program_could_ask(forger: Forger) -> None:
-    finer.unasked(forger, origin="typed", read_by="operator 7")
+    subtle_forgeries.unasked(forger, origin="typed", read_by="operator 7")
     forger.finish()
-    for told in (both.ours(forger.root), both.alone(forger.root)):
+    for told in (both_verifiers.ours(forger.root), both_verifiers.alone(forger.root)):
         assert told.failed == set()
         assert "5 journal/plain: 1 answer" in told.unknown()
         assert "from elsewhere" in told.unknown()
@@ -76,7 +87,7 @@ def test_remarks_of_another_release_are_not_vouched_for(forger: Forger) -> None:
         )
     forger.reading("edge.2", "A-01", reason="this text is known to be AI")
     forger.finish()
-    told = both.ours(forger.root)
+    told = both_verifiers.ours(forger.root)
     assert told.failed == set()
     assert "5 journal/edge.2.1of2.jsonl: other rules wrote it (other 1)" in told.unknown()
 
@@ -85,7 +96,7 @@ def test_remarks_of_another_release_are_told_where_nothing_is_echoed(forger: For
     older = {"rules": 9, "software": "penmark 0.0.9"}
     forger.lines("journal/plain.jsonl", lambda values: [v | older if v["kind"] == "start" else v for v in values])
     forger.reading("plain", "A-04", reason="this text is known to be AI")
-    told = both.ours(finished(forger))
+    told = both_verifiers.ours(finished(forger))
     assert told.failed == set()
     assert "5 journal/plain.jsonl: other rules wrote it (penmark 0.0.9)" in told.unknown()
 
@@ -94,17 +105,20 @@ def test_warnings_of_another_release_are_told_even_where_there_are_none(forger: 
     forger.edit("seals/evidence.json", lambda seal: seal.update(rules=9))
     (forger.root / "tables/warnings.csv").unlink()
     forger.finish("tables")
-    for told in (both.ours(forger.root), both.alone(forger.root)):
+    for told in (both_verifiers.ours(forger.root), both_verifiers.alone(forger.root)):
         assert told.failed == set(), told.faults(8)
         assert "7 tables/warnings.csv: " in told.unknown()
-    assert f"the evidence was sealed by rules 9; this release has {versions.RULES}" in both.ours(forger.root).unknown()
+    assert (
+        f"the evidence was sealed by rules 9; this release has {versions.RULES}"
+        in both_verifiers.ours(forger.root).unknown()
+    )
 
 
 def test_departures_from_a_template_of_another_release_are_not_known(forger: Forger) -> None:
     forger.promise(lambda value: value["template"].update(name="another", sha256="0" * 64))
     forger.write("tables/departures.csv", b"number,rule,template,study,explanation\n")
-    told = both.ours(finished(forger))
-    assert told.failed == both.alone(forger.root).failed == set()
+    told = both_verifiers.ours(finished(forger))
+    assert told.failed == both_verifiers.alone(forger.root).failed == set()
     assert "3 tables/departures.csv: this release ships no template another" in told.unknown()
     assert "departures are not known" in told.unknown()
     page = forger.read("report/index.html").decode()
@@ -114,9 +128,9 @@ def test_departures_from_a_template_of_another_release_are_not_known(forger: For
 
 
 def test_a_card_of_a_shipped_name_is_held_against_it_by_the_release_that_ships_it_alone(forger: Forger) -> None:
-    origins.named_as_shipped(forger)
-    told = both.ours(finished(forger))
-    assert told.failed == both.alone(forger.root).failed == set()
+    provenance_forgeries.named_as_shipped(forger)
+    told = both_verifiers.ours(finished(forger))
+    assert told.failed == both_verifiers.alone(forger.root).failed == set()
     rows = forger.read("tables/departures.csv").decode()
     assert "tuned-boundary,edge.2: >= 0 (in the card that ships under this name),>= 0.5" in rows
     assert "changed-card,edge.2: the card that ships under this name," in rows
@@ -129,18 +143,21 @@ def test_a_card_of_a_shipped_name_is_held_against_it_by_the_release_that_ships_i
         forger.write("tables/departures.csv", table.encode())
         forger.edit("seals/evidence.json", lambda seal: seal.update(rules=9))
         forger.finish("departures")
-        told = both.ours(forger.root)
+        told = both_verifiers.ours(forger.root)
         assert told.failed == faults, told.faults(3)
         assert named in told.unknown()
         # Who asks again, with `status` or `report`, is told what the release that sealed it told.
         promised = protocol.read_sealed(forger.edition)
-        known = {d.name: cards.sealed(forger.edition, d.name).card for d in promised.detectors}
-        assert protocol.departures_csv(departed.told(forger.edition, promised, known)) == table.encode()
+        known = {d.name: cards.read_sealed_card(forger.edition, d.name).card for d in promised.detectors}
+        assert (
+            protocol.write_departures_csv(edition_departures.recompute_departures(forger.edition, promised, known))
+            == table.encode()
+        )
 
 
 def test_a_rewritten_ai_text_is_a_group_of_its_own(forger: Forger) -> None:
-    origins.rewritten(forger, "C-02")
-    assert both.ours(finished(forger)).failed == both.alone(forger.root).failed == set()
+    provenance_forgeries.rewritten(forger, "C-02")
+    assert both_verifiers.ours(finished(forger)).failed == both_verifiers.alone(forger.root).failed == set()
     rows = [line.split(b",") for line in forger.read("tables/table2.csv").split(b"\n")[1:-1]]
     documents = [(row[3], row[4], row[5]) for row in rows if row[0] == b"plain" and b" AI" in row[3]]
     assert documents == [
@@ -151,29 +168,29 @@ def test_a_rewritten_ai_text_is_a_group_of_its_own(forger: Forger) -> None:
 
 
 def test_ai_texts_that_are_kept_back_are_a_departure(forger: Forger) -> None:
-    origins.withhold(forger, "C-02", "kept for next year")
-    told = both.ours(finished(forger))
-    assert told.failed == both.alone(forger.root).failed == set()
+    provenance_forgeries.withhold(forger, "C-02", "kept for next year")
+    told = both_verifiers.ours(finished(forger))
+    assert told.failed == both_verifiers.alone(forger.root).failed == set()
     assert b"arm C: 1 of 5 texts are not" in forger.read("tables/departures.csv")
     assert "arm C: 1 of 5 texts are not" in forger.read("report/index.html").decode()
 
 
 def test_screening_tells_of_a_parent_that_is_another_text(forger: Forger) -> None:
-    origins.rewritten(forger, "C-02", "0" * 64)
-    edges.find(forger, "contradictory-provenance", "C", "C-01")
-    assert both.ours(finished(forger)).failed == both.alone(forger.root).failed == set()
+    provenance_forgeries.rewritten(forger, "C-02", "0" * 64)
+    boundary_forgeries.find(forger, "contradictory-provenance", "C", "C-01")
+    assert both_verifiers.ours(finished(forger)).failed == both_verifiers.alone(forger.root).failed == set()
 
 
-@pytest.mark.parametrize("read", [hands.screens, hands.settled], ids=["alike", "settled"])
+@pytest.mark.parametrize("read", [typed_forgeries.screens, typed_forgeries.settled], ids=["alike", "settled"])
 def test_what_two_people_typed_counts(forger: Forger, read: Callable[[Forger], None]) -> None:
     read(forger)
-    assert both.ours(finished(forger)).failed == both.alone(forger.root).failed == set()
+    assert both_verifiers.ours(finished(forger)).failed == both_verifiers.alone(forger.root).failed == set()
 
 
 def test_an_account_that_was_refused_uses_up_no_attempt(forger: Forger) -> None:
-    finer.asked_again(forger, 1, 1, 1, 2, reason="stopped: the account was refused")
-    ours = both.ours(finished(forger))
-    assert ours.failed == both.alone(forger.root).failed == {5}
+    subtle_forgeries.asked_again(forger, 1, 1, 1, 2, reason="stopped: the account was refused")
+    ours = both_verifiers.ours(finished(forger))
+    assert ours.failed == both_verifiers.alone(forger.root).failed == {5}
     assert ours.faults(5).count("A-04: attempt") == 1  # after a stop the number is the same
 
 
@@ -183,47 +200,47 @@ def test_an_account_that_was_refused_uses_up_no_attempt(forger: Forger) -> None:
 def test_numbers_beyond_all_others_are_called_alike(forger: Forger, score: str) -> None:
     forger.edit("detectors/edge.2.json", lambda value: value["card"]["scale"].update(low=None, high=None))
     forger.cards()
-    body = f'{{"class":"AI","model":"2.0","score":{score},"text":{json.dumps(material.TEXTS["C-01"])}}}'
+    body = f'{{"class":"AI","model":"2.0","score":{score},"text":{json.dumps(golden_inputs.TEXTS["C-01"])}}}'
     forger.answer("edge.2", "C-01", body, score=score, displayed=score, label="AI")
-    assert both.ours(finished(forger)).failed == both.alone(forger.root).failed == set()
+    assert both_verifiers.ours(finished(forger)).failed == both_verifiers.alone(forger.root).failed == set()
 
 
 @pytest.mark.parametrize("at", ["yesterday", "2024-12-01"])
 def test_a_withdrawal_at_no_time(forger: Forger, at: str) -> None:
-    forger.write("withdrawn.jsonl", canon.encode({"at": at, "document": "B-06"}) + b"\n")
-    ours, alone = both.ours(finished(forger)), both.alone(forger.root)
+    forger.write("withdrawn.jsonl", canonical_json.encode_json({"at": at, "document": "B-06"}) + b"\n")
+    ours, alone = both_verifiers.ours(finished(forger)), both_verifiers.alone(forger.root)
     assert "withdrawn.jsonl:1" in ours.faults(4)
     assert "withdrawn.jsonl:1" in alone.faults(4)
 
 
 @pytest.mark.parametrize("day", ["2024-10-01", "2024-10-02", "2031-01-01"])
 def test_a_reply_may_come_at_any_time_after_the_promise(forger: Forger, day: str) -> None:
-    edges.reply(forger, day)
-    assert both.ours(finished(forger)).failed == both.alone(forger.root).failed == set()
+    boundary_forgeries.reply(forger, day)
+    assert both_verifiers.ours(finished(forger)).failed == both_verifiers.alone(forger.root).failed == set()
 
 
 @pytest.mark.parametrize("at", ["2024-10-20T07:58:00Z", "2024-12-24T00:00:00Z", "2031-01-01T00:00:00Z"])
 def test_a_text_may_be_taken_back_at_any_time_after_the_freeze(forger: Forger, at: str) -> None:
-    edges.take_back(forger, "B-06", at)
+    boundary_forgeries.take_back(forger, "B-06", at)
     asked = {5} if at < "2024-11" else set()  # as if nobody had known of it
-    assert both.ours(finished(forger)).failed == both.alone(forger.root).failed == asked
+    assert both_verifiers.ours(finished(forger)).failed == both_verifiers.alone(forger.root).failed == asked
 
 
 def test_a_text_that_was_taken_back_is_left_out_from_then_on(forger: Forger) -> None:
-    edges.left_out(forger, "B-06")
-    edges.take_back(forger, "B-06", "2024-11-04T00:00:00Z")
-    assert both.ours(finished(forger)).failed == both.alone(forger.root).failed == set()
+    boundary_forgeries.left_out(forger, "B-06")
+    boundary_forgeries.take_back(forger, "B-06", "2024-11-04T00:00:00Z")
+    assert both_verifiers.ours(finished(forger)).failed == both_verifiers.alone(forger.root).failed == set()
 
 
 def test_screening_names_what_was_taken_back_before_the_freeze(forger: Forger) -> None:
-    edges.find(forger, "withdrawn", "B", "B-99")
-    edges.find(forger, "unpromised-arm", "", "")
-    assert both.ours(finished(forger)).failed == both.alone(forger.root).failed == set()
+    boundary_forgeries.find(forger, "withdrawn", "B", "B-99")
+    boundary_forgeries.find(forger, "unpromised-arm", "", "")
+    assert both_verifiers.ours(finished(forger)).failed == both_verifiers.alone(forger.root).failed == set()
 
 
 def test_an_empty_manifest_is_said_to_be_empty(forger: Forger) -> None:
     forger.write("manifest.jsonl", b"")
-    for told in (both.ours(finished(forger)), both.alone(forger.root)):
+    for told in (both_verifiers.ours(finished(forger)), both_verifiers.alone(forger.root)):
         [empty] = [c for c in told.checks if c.subject == "manifest.jsonl" and "empty" in (c.got or "")]
         assert (empty.number, empty.state) == (4, "failed")
         assert "a head" in (empty.expected or "")
@@ -238,16 +255,16 @@ def finished(forger: Forger) -> Path:
 
 
 def test_a_start_of_the_scan_that_no_seal_saw_is_told(forger: Forger) -> None:
-    times.renumbered(forger, 3)
-    for told in (both.ours(finished(forger)), both.alone(forger.root)):
+    time_forgeries.renumbered(forger, 3)
+    for told in (both_verifiers.ours(finished(forger)), both_verifiers.alone(forger.root)):
         assert told.failed == set()
         assert "5 journal/plain.jsonl: 1 of 2 scans ended without a seal" in told.unknown()
         assert told.unknown().count("ended without a seal") == 1
 
 
 def test_a_scan_that_no_seal_saw_at_all_is_told(forger: Forger) -> None:
-    times.renumbered(forger, 1, 2, 3, 4)
-    for told in (both.ours(finished(forger)), both.alone(forger.root)):
+    time_forgeries.renumbered(forger, 1, 2, 3, 4)
+    for told in (both_verifiers.ours(finished(forger)), both_verifiers.alone(forger.root)):
         assert told.failed == set()
         assert "5 journal/plain.jsonl: 2 of 2 scans ended without a seal" in told.unknown()
         assert "5 journal/edge.2.2of2.jsonl: 1 of 1 scans ended without a seal" in told.unknown()
@@ -255,13 +272,13 @@ def test_a_scan_that_no_seal_saw_at_all_is_told(forger: Forger) -> None:
 
 
 def test_a_scan_that_stopped_under_a_seal_each_time_is_not_told(golden: Path) -> None:
-    for told in (both.ours(golden), both.alone(golden)):
+    for told in (both_verifiers.ours(golden), both_verifiers.alone(golden)):
         assert "without a seal" not in told.unknown()
 
 
 def test_a_question_that_was_stopped_again_and_again_is_told(forger: Forger) -> None:
-    finer.asked_again(forger, *[1] * 51, reason="stopped: the answer was not to our liking")
-    for told in (both.ours(finished(forger)), both.alone(forger.root)):
+    subtle_forgeries.asked_again(forger, *[1] * 51, reason="stopped: the answer was not to our liking")
+    for told in (both_verifiers.ours(finished(forger)), both_verifiers.alone(forger.root)):
         assert told.failed == set()
         assert "5 journal/plain: asked about more often than 2 times, since it was stopped: A-04 (51)" in told.unknown()
 
@@ -303,6 +320,6 @@ def test_what_cannot_be_shown_is_told() -> None:
 def test_another_verifier_in_the_bundle(forger: Forger) -> None:
     forger.write("verify.py", b"print('all well')\n")
     forger.finish()
-    ours = both.ours(forger.root)
-    assert ours.failed == both.alone(forger.root).failed == set()
+    ours = both_verifiers.ours(forger.root)
+    assert ours.failed == both_verifiers.alone(forger.root).failed == set()
     assert "1 verify.py: is not the one of this release of penmark" in ours.unknown()

@@ -11,19 +11,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.forgeries import both
+from tests.forgeries import both_verifiers
 from tests.forgeries.forger import Forger
 
 from penmark import cli
-from penmark.verify import packed, sums
-from penmark.verify.found import plain
+from penmark.stages.verify import check1_sums, gzip_files
+from penmark.stages.verify.check_findings import make_plain
 
 DEEP = 10**6
 
 
-def caught(forger: Forger, check: int, word: str) -> both.Told:
+def caught(forger: Forger, check: int, word: str) -> both_verifiers.Told:
     """Both say no; ours in this check, naming ``word``."""
-    ours, alone = both.ours(forger.root), both.alone(forger.root)
+    ours, alone = both_verifiers.ours(forger.root), both_verifiers.alone(forger.root)
     said = "\n".join(f"{n}: {ours.faults(n)}" for n in sorted(ours.failed))
     assert check in ours.failed, said
     assert word in ours.faults(check), said
@@ -90,7 +90,7 @@ def test_a_link_to_a_folder(forger: Forger, tmp_path: Path, name: str) -> None:
 
 def test_a_hard_link_is_a_file_like_any_other(forger: Forger, tmp_path: Path) -> None:
     os.link(forger.root / "LICENSE", tmp_path / "second")
-    assert both.ours(forger.root).failed == set()
+    assert both_verifiers.ours(forger.root).failed == set()
     (tmp_path / "second").write_bytes(b"other\n")
     caught(forger, 1, "LICENSE")
 
@@ -139,10 +139,10 @@ def test_names_that_the_format_does_not_have(forger: Forger, listed: bool) -> No
         (forger.root / name).write_bytes(b"")
     if listed:
         forger.sums()
-    ours, alone = both.ours(forger.root), both.alone(forger.root)
+    ours, alone = both_verifiers.ours(forger.root), both_verifiers.alone(forger.root)
     assert 1 in ours.failed & alone.failed
     named = {check.subject for check in ours.checks if check.state == "failed"}
-    assert {plain(name) for name in NAMES} <= named
+    assert {make_plain(name) for name in NAMES} <= named
 
 
 def test_a_name_that_is_no_text(forger: Forger) -> None:
@@ -178,7 +178,7 @@ def test_sums_that_two_readers_read_differently(forger: Forger, old: bytes, new:
     assert old in data
     forger.write("SHA256SUMS", data.replace(old, new))
     assert caught(forger, 1, "SHA256SUMS").failed == {1}
-    assert both.alone(forger.root).failed == {1}
+    assert both_verifiers.alone(forger.root).failed == {1}
 
 
 def test_sums_with_every_line_end_turned(forger: Forger) -> None:
@@ -210,10 +210,10 @@ def test_an_absurdly_large_file(forger: Forger, path: str) -> None:
     (forger.root / path).unlink(missing_ok=True)
     with (forger.root / path).open("wb") as file:
         try:
-            file.truncate(sums.LARGEST + 1)  # it has holes: nothing of it is on the disk
+            file.truncate(check1_sums.LARGEST + 1)  # it has holes: nothing of it is on the disk
         except OSError:
             pytest.skip("this file system takes no such file")
-    ours = both.ours(forger.root)
+    ours = both_verifiers.ours(forger.root)
     assert 1 in ours.failed
     assert path in ours.faults(1)
 
@@ -230,14 +230,14 @@ def test_a_bomb(forger: Forger, path: str, unit: bytes) -> None:
 
 
 def test_a_file_that_expands_beyond_the_limit(forger: Forger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packed, "EXPANDED", 500)
+    monkeypatch.setattr(gzip_files, "EXPANDED", 500)
     ours = caught_ours(forger)
     assert "expands to more than 500 bytes" in ours.faults(5)
 
 
-def caught_ours(forger: Forger) -> both.Told:
+def caught_ours(forger: Forger) -> both_verifiers.Told:
     """What ours says of a bundle that is too much for it."""
-    ours = both.ours(forger.root)
+    ours = both_verifiers.ours(forger.root)
     assert ours.failed
     return ours
 
@@ -260,7 +260,7 @@ def test_a_packed_file_that_two_readers_read_differently(forger: Forger, bend: C
     path.write_bytes(bend(path.read_bytes()))
     forger.sums()
     ours = caught(forger, 5, "evidence/plain-0001.jsonl.gz")
-    assert ours.failed == both.alone(forger.root).failed == {5}
+    assert ours.failed == both_verifiers.alone(forger.root).failed == {5}
 
 
 # --- bytes ---------------------------------------------------------------------------------------------------------------
@@ -305,7 +305,7 @@ def test_junk_instead_of_json(forger: Forger, path: str, kind: str) -> None:
     junk = JUNK[kind]
     forger.write(path, junk + b"\n" if path in LINES and junk else junk)
     forger.sums()
-    ours = both.ours(forger.root)
+    ours = both_verifiers.ours(forger.root)
     said = "\n".join(f"{n}: {ours.faults(n)}" for n in sorted(ours.failed))
     assert "(TypeError" not in said
     assert "(KeyError" not in said
@@ -315,7 +315,7 @@ def test_junk_instead_of_json(forger: Forger, path: str, kind: str) -> None:
         return
     assert ours.failed - {1}, said
     assert path.removesuffix("-0001.jsonl.gz") in said
-    assert both.alone(forger.root).failed or path in ("amendments/0001.json", "deviations.jsonl")
+    assert both_verifiers.alone(forger.root).failed or path in ("amendments/0001.json", "deviations.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -325,7 +325,7 @@ def test_junk_instead_of_json(forger: Forger, path: str, kind: str) -> None:
 def test_junk_instead_of_text(forger: Forger, path: str, junk: str) -> None:
     forger.write(path, JUNK[junk])
     forger.sums()
-    ours = both.ours(forger.root)
+    ours = both_verifiers.ours(forger.root)
     assert ours.failed, path
     assert ours.says(path)
 
@@ -337,7 +337,7 @@ def test_deep_nesting_in_a_protocol_for_people(forger: Forger) -> None:
 
 def test_a_deep_page(forger: Forger) -> None:
     forger.write("report/index.html", b"<!doctype html>\n<html>" + b"<div>" * 10_000)
-    assert both.ours(forger.root).says("report/index.html")
+    assert both_verifiers.ours(forger.root).says("report/index.html")
 
 
 @pytest.mark.parametrize(
@@ -356,8 +356,8 @@ def test_an_answer_is_only_data(forger: Forger, body: str) -> None:
     nothing = dict.fromkeys(("displayed", "score", "label"))
     forger.answer("plain", "A-04", body, state="declined", reason="no answer that can be read", **nothing)
     forger.finish()
-    ours, alone = both.ours(forger.root), both.alone(forger.root)
-    assert both.agree(ours, alone) == []
+    ours, alone = both_verifiers.ours(forger.root), both_verifiers.alone(forger.root)
+    assert both_verifiers.agree(ours, alone) == []
     if "verdict" not in body or "ud800" in body:
         assert ours.failed == set(), [ours.faults(n) for n in ours.failed]
     else:
@@ -368,7 +368,7 @@ def test_an_answer_is_only_data(forger: Forger, body: str) -> None:
 def test_a_seal_at_an_end_of_time(forger: Forger, when: str) -> None:
     forger.edit("seals/corpus.json", lambda seal: seal.update(sealed_at=when))
     forger.finish("corpus")
-    for told in (both.ours(forger.root), both.alone(forger.root)):
+    for told in (both_verifiers.ours(forger.root), both_verifiers.alone(forger.root)):
         assert 2 in told.failed
         assert not [check for check in told.checks if "cannot be checked" in str(check.got)]
 
@@ -384,8 +384,8 @@ def test_a_cell_that_a_spreadsheet_runs_is_guarded(forger: Forger) -> None:
     assert "'=HYPERLINK(A1)" in rows
     forger.write("tables/documents.csv", rows.replace("'=HYPERLINK(A1)", "=HYPERLINK(A1)").encode())
     forger.finish("tables")
-    ours = both.ours(forger.root)
-    assert ours.failed == both.alone(forger.root).failed == {7}
+    ours = both_verifiers.ours(forger.root)
+    assert ours.failed == both_verifiers.alone(forger.root).failed == {7}
     assert ours.says("tables/documents.csv:6")
 
 
@@ -402,7 +402,7 @@ def test_a_detector_with_the_name_of_a_shard_is_not_promised(forger: Forger) -> 
     forger.write("detectors/edge.2.1of2.json", forger.read("detectors/edge.2.json"))
     forger.finish()
     caught(forger, 3, "shard")
-    assert both.alone(forger.root).says("shard")
+    assert both_verifiers.alone(forger.root).says("shard")
 
 
 def test_a_shard_under_another_name(forger: Forger) -> None:
@@ -468,9 +468,9 @@ def test_a_file_less(forger: Forger) -> None:
     for path in wanted if EVERY else random.Random(8).sample(wanted, 12):
         data, name = path.read_bytes(), path.relative_to(forger.root).as_posix()
         path.unlink()
-        ours = both.ours(forger.root)
+        ours = both_verifiers.ours(forger.root)
         assert 1 in ours.failed
         assert name in ours.faults(1)
-        assert both.alone(forger.root).says(name)
+        assert both_verifiers.alone(forger.root).says(name)
         path.write_bytes(data)
-    assert both.ours(forger.root).failed == set()
+    assert both_verifiers.ours(forger.root).failed == set()

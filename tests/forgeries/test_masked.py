@@ -6,9 +6,9 @@ And what a token proves that came late: not before its own time, whatever the se
 from __future__ import annotations
 
 import pytest
-from tests.forgeries import both
+from tests.forgeries import both_verifiers
 from tests.forgeries.forger import Forger
-from tests.forgeries.stamping import JUST_PAPER, Stamper
+from tests.forgeries.timestamp_forgeries import JUST_PAPER, Stamper
 
 MARCH = "2025-03-01T08:00:00Z"
 
@@ -50,12 +50,12 @@ def test_a_token_of_ones_own_hides_no_other(forger: Forger, trusted: Stamper, ow
     forger.promise(lambda value: value.update(level="0.90"))
     forger.finish()
     masked(forger, trusted, own)
-    ours = both.ours(forger.root, trusted.trust)
+    ours = both_verifiers.ours(forger.root, trusted.trust)
     assert ours.failed == {2, 5}, [ours.faults(n) for n in ours.failed]
     assert "seals/promise.json: token of 2025-03-01" in ours.faults(2)
     assert "after seals/corpus.json, 2025-03-01T08:00:01Z by its token" in ours.faults(5)
     assert "after the promise, 2025-03-01T08:00:01Z by its token" in ours.faults(5)
-    alone = both.alone(forger.root)
+    alone = both_verifiers.alone(forger.root)
     assert alone.failed == {2}
     assert "seals/promise.json: stamped 2025-03-01" in alone.faults(2)
     for told in (ours, alone):
@@ -70,7 +70,7 @@ def test_a_token_of_ones_own_makes_no_amendment_older(forger: Forger, trusted: S
     beside(forger, own, path, stamped(forger, path), "aaa")
     beside(forger, trusted, path, "2024-12-01T08:00:00Z", "trusted")
     forger.finish(*JUST_PAPER)
-    ours, alone = both.ours(forger.root, trusted.trust), both.alone(forger.root)
+    ours, alone = both_verifiers.ours(forger.root, trusted.trust), both_verifiers.alone(forger.root)
     assert ours.failed == {3}
     assert "announced at 2024-12-01T08:00:01Z, by its token" in ours.faults(3)
     assert alone.failed == set()
@@ -82,7 +82,7 @@ def test_a_token_makes_no_amendment_older_than_it_says(forger: Forger, own: Stam
     forger.edit("amendments/0001.json", lambda value: value.update(announced_at="2024-11-01T08:00:00Z"))
     own.stamp(forger, "amendments/0001.json", "2024-09-20T08:00:00Z")
     forger.finish()
-    for told in (both.ours(forger.root), both.alone(forger.root)):
+    for told in (both_verifiers.ours(forger.root), both_verifiers.alone(forger.root)):
         assert told.failed == {3}
         assert told.says("announced 2024-11-01") or told.says("announced at 2024-11-01T08:00:00Z")
 
@@ -96,7 +96,7 @@ def test_a_corpus_that_was_chosen_after_the_answers(forger: Forger, trusted: Sta
     trusted.honest(forger)
     trusted.stamp(forger, "seals/corpus.json", "2024-12-01T08:00:00Z")
     forger.finish(*JUST_PAPER)
-    for told in (both.ours(forger.root, trusted.trust), both.alone(forger.root)):
+    for told in (both_verifiers.ours(forger.root, trusted.trust), both_verifiers.alone(forger.root)):
         assert told.failed == {5}, [told.faults(n) for n in told.failed]
         assert told.says("journal/plain.jsonl")
         assert told.says("journal/edge.2.1of2.jsonl")
@@ -109,11 +109,11 @@ def test_a_second_answer_that_is_older_than_the_token_of_the_promise(forger: For
     forger.reading("humane", "A-01", got_at="2024-10-01T09:00:00Z")
     forger.reading("humane", "A-02", got_at="2024-10-02T12:00:00Z")
     forger.finish()
-    assert both.ours(forger.root).failed == both.alone(forger.root).failed == set()
+    assert both_verifiers.ours(forger.root).failed == both_verifiers.alone(forger.root).failed == set()
     trusted.honest(forger)
     trusted.stamp(forger, "seals/promise.json", "2024-10-04T08:00:00Z")
     forger.finish(*JUST_PAPER)
-    for told in (both.ours(forger.root, trusted.trust), both.alone(forger.root)):
+    for told in (both_verifiers.ours(forger.root, trusted.trust), both_verifiers.alone(forger.root)):
         assert told.failed == {5}, [told.faults(n) for n in told.failed]
         assert told.says("journal/humane.jsonl")
 
@@ -125,7 +125,7 @@ def test_an_authority_that_was_down_for_a_day(forger: Forger, trusted: Stamper, 
     trusted.stamp(forger, "seals/promise.json", "2024-10-03T08:00:00Z")
     trusted.stamp(forger, "seals/evidence.json", "2025-01-01T08:00:00Z")
     forger.finish(*JUST_PAPER)
-    ours, alone = both.ours(forger.root, trusted.trust), both.alone(forger.root)
+    ours, alone = both_verifiers.ours(forger.root, trusted.trust), both_verifiers.alone(forger.root)
     assert ours.failed == alone.failed == set()
     for name in ("promise", "evidence"):
         assert f"2 seals/{name}.json: says sealed at 2024-" in ours.unknown()
@@ -139,7 +139,7 @@ def test_two_authorities_that_agree(forger: Forger, trusted: Stamper, own: Stamp
     for name in forger.edition.seal_names():
         beside(forger, own, f"seals/{name}.json", stamped(forger, f"seals/{name}.json"), "other")
     trusted.honest(forger)
-    ours, alone = both.ours(forger.root, trusted.trust), both.alone(forger.root)
+    ours, alone = both_verifiers.ours(forger.root, trusted.trust), both_verifiers.alone(forger.root)
     assert ours.failed == alone.failed == set()
     assert "operator's word" not in ours.unknown()
     assert "disagree" not in alone.unknown()

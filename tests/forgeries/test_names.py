@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.forgeries import both
+from tests.forgeries import both_verifiers
 from tests.forgeries.forger import Forger
-from tests.forgeries.stamping import Stamper
+from tests.forgeries.timestamp_forgeries import Stamper
 
 from penmark.standalone import __file__ as beside
 
@@ -39,7 +39,7 @@ def test_a_file_of_such_a_name(forger: Forger, stamper: Stamper, name: str) -> N
     stamper.honest(forger)
     forger.write(name, forger.read("seals/promise-clock.tsr"))
     forger.sums()
-    for told in (both.ours(forger.root), both.alone(forger.root)):
+    for told in (both_verifiers.ours(forger.root), both_verifiers.alone(forger.root)):
         assert 1 in told.failed
         texts = [text or "" for c in told.checks for text in (c.subject, c.got, c.expected, c.remedy)]
         assert all(char.isprintable() for text in texts for char in text)

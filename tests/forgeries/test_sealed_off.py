@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.forgeries.forger import Forger
-from tests.golden import material
+from tests.golden import golden_inputs
 
 import penmark
 
@@ -97,11 +97,11 @@ def test_a_link_is_not_followed(forger: Forger) -> None:
 def test_no_plugin_is_loaded(golden: Path) -> None:
     """The bundle names a plugin that exists nowhere here; nobody misses it."""
     assert json.loads((golden / "detectors/plain.json").read_bytes())["plugin"]["distribution"] == "golden-detector"
-    assert "golden_detector" not in material.PLUGIN
+    assert "golden_detector" not in golden_inputs.PLUGIN
     code = "import sys; from penmark import verify; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.split()
-    assert "penmark.verify" in loaded
+    assert "penmark.stages.verify" in loaded
     assert [
         name for name in loaded if name.startswith(("penmark.detectors", "penmark.sources", "penmark.plugins"))
     ] == []

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.forgeries import both
+from tests.forgeries import both_verifiers
 from tests.forgeries.forger import Forger
-from tests.forgeries.stamping import JUST_PAPER, Stamper
-from tests.forgeries.unseen import UNSEEN, Unseen
+from tests.forgeries.hidden_text_forgeries import UNSEEN, Unseen
+from tests.forgeries.timestamp_forgeries import JUST_PAPER, Stamper
 
 SEALED = [one for one in UNSEEN if one.sealed]
 
@@ -25,7 +25,7 @@ def test_what_no_check_shows(forger: Forger, one: Unseen) -> None:
     """docs/threats.md says so; where the bundle tells of it all the same, it is here."""
     one.act(forger)
     forger.finish()
-    ours, alone = both.ours(forger.root), both.alone(forger.root)
+    ours, alone = both_verifiers.ours(forger.root), both_verifiers.alone(forger.root)
     assert ours.failed == set(), [ours.faults(n) for n in ours.failed]
     assert alone.failed == set(), [alone.faults(n) for n in alone.failed]
     for name in ("promise", "corpus", "evidence"):
@@ -38,15 +38,15 @@ def test_what_no_check_shows(forger: Forger, one: Unseen) -> None:
 
 def test_an_honest_bundle_with_timestamps(forger: Forger, stamper: Stamper) -> None:
     stamper.honest(forger)
-    ours = both.ours(forger.root, stamper.trust)
+    ours = both_verifiers.ours(forger.root, stamper.trust)
     assert ours.failed == set(), [ours.faults(n) for n in ours.failed]
     assert "no token" not in ours.unknown()
     assert "authority" not in ours.unknown()
-    unknown = both.ours(forger.root)
+    unknown = both_verifiers.ours(forger.root)
     assert unknown.failed == set()
     assert "2 seals/promise-clock.tsr: authority unknown" in unknown.unknown()
     assert "3 amendments/0001-clock.tsr: authority unknown" in unknown.unknown()
-    assert both.alone(forger.root).failed == set()
+    assert both_verifiers.alone(forger.root).failed == set()
 
 
 def lines_of_openssl(text: str) -> list[str]:
@@ -81,7 +81,7 @@ def test_the_time_of_a_token_stands_in_its_line_alone(forger: Forger, stamper: S
     assert old in page[at:]
     forger.write("report/index.html", (page[:at] + page[at:].replace(old, new, 1)).encode())
     forger.finish(*JUST_PAPER, "page")
-    assert both.ours(forger.root, stamper.trust).failed == {8}
+    assert both_verifiers.ours(forger.root, stamper.trust).failed == {8}
 
 
 def test_a_time_of_ones_own_is_no_figure(forger: Forger, stamper: Stamper) -> None:
@@ -97,7 +97,7 @@ def test_a_time_of_ones_own_is_no_figure(forger: Forger, stamper: Stamper) -> No
         assert place in page
         forger.write("report/index.html", page.replace(place, place + found, 1).encode())
         forger.finish(*JUST_PAPER, "page")
-        assert why in both.ours(forger.root).faults(8)
+        assert why in both_verifiers.ours(forger.root).faults(8)
 
 
 @pytest.mark.parametrize("one", SEALED, ids=lambda one: one.name)
@@ -106,16 +106,16 @@ def test_with_trusted_timestamps_it_is_noticed(forger: Forger, stamper: Stamper,
     stamper.honest(forger)
     one.act(forger)
     forger.finish()
-    ours = both.ours(forger.root, stamper.trust)
+    ours = both_verifiers.ours(forger.root, stamper.trust)
     assert ours.failed == {2}, [ours.faults(n) for n in ours.failed]
     assert "it is over other data" in ours.faults(2)
-    assert both.alone(forger.root).failed == {2}
+    assert both_verifiers.alone(forger.root).failed == {2}
     stamper.today(forger)
-    ours = both.ours(forger.root, stamper.trust)
+    ours = both_verifiers.ours(forger.root, stamper.trust)
     assert ours.failed == {2, 5}, [ours.faults(n) for n in ours.failed]
     assert "seals/promise.json: token of 2025-03-01" in ours.faults(2)
     assert "after the promise, 2025-03-01T08:00:01Z by its token" in ours.faults(5)
-    assert 2 in both.alone(forger.root).failed
+    assert 2 in both_verifiers.alone(forger.root).failed
 
 
 def test_without_the_old_timestamps_it_says_that_there_are_none(forger: Forger, stamper: Stamper) -> None:
@@ -124,7 +124,7 @@ def test_without_the_old_timestamps_it_says_that_there_are_none(forger: Forger, 
     for path in forger.edition.seals.glob("*.tsr"):
         path.unlink()
     forger.finish()
-    ours = both.ours(forger.root, stamper.trust)
+    ours = both_verifiers.ours(forger.root, stamper.trust)
     assert ours.failed == set()
     assert "2 seals/promise.json: no token from outside: the time is the operator's word" in ours.unknown()
 
@@ -136,7 +136,7 @@ def test_a_damaged_timestamp(forger: Forger, stamper: Stamper, place: int) -> No
     data[place] ^= 1
     forger.write("seals/corpus-clock.tsr", bytes(data))
     forger.finish(*JUST_PAPER)
-    ours = both.ours(forger.root, stamper.trust)
+    ours = both_verifiers.ours(forger.root, stamper.trust)
     assert ours.failed == {2}
     assert ours.says("seals/corpus-clock.tsr")
 
@@ -145,7 +145,7 @@ def test_a_timestamp_of_another_seal(forger: Forger, stamper: Stamper) -> None:
     stamper.honest(forger)
     forger.write("seals/corpus-clock.tsr", forger.read("seals/promise-clock.tsr"))
     forger.finish(*JUST_PAPER)
-    for told in (both.ours(forger.root, stamper.trust), both.alone(forger.root)):
+    for told in (both_verifiers.ours(forger.root, stamper.trust), both_verifiers.alone(forger.root)):
         assert told.failed == {2}
         assert told.says("seals/corpus-clock.tsr")
 
@@ -155,10 +155,10 @@ def test_a_timestamp_of_nothing(forger: Forger, stamper: Stamper, path: str, num
     stamper.honest(forger)
     forger.write(path, forger.read("seals/promise-clock.tsr"))
     forger.finish(*JUST_PAPER)
-    ours = both.ours(forger.root, stamper.trust)
+    ours = both_verifiers.ours(forger.root, stamper.trust)
     assert ours.failed == {number}
     assert ours.says(path)
-    assert both.alone(forger.root).says(path)
+    assert both_verifiers.alone(forger.root).says(path)
 
 
 def test_an_amendment_is_as_old_as_its_timestamp(forger: Forger, stamper: Stamper) -> None:
@@ -168,7 +168,7 @@ def test_an_amendment_is_as_old_as_its_timestamp(forger: Forger, stamper: Stampe
     forger.edit("amendments/0002.json", lambda value: value.update(binds_from="GOLDEN-2024-Q4"))
     stamper.stamp(forger, "amendments/0002.json", "2024-10-03T08:00:00Z")
     forger.finish(*JUST_PAPER)
-    ours = both.ours(forger.root, stamper.trust)
+    ours = both_verifiers.ours(forger.root, stamper.trust)
     assert ours.failed == {3}
     assert "by its token" in ours.faults(3)
     assert ours.says("amendments/0002.json")
@@ -178,7 +178,7 @@ def test_a_clock_that_is_ahead_of_the_authority(forger: Forger, stamper: Stamper
     stamper.honest(forger)
     stamper.stamp(forger, "seals/corpus.json", "2024-10-20T07:50:00Z")
     forger.finish(*JUST_PAPER)
-    ours = both.ours(forger.root, stamper.trust)
+    ours = both_verifiers.ours(forger.root, stamper.trust)
     assert ours.failed == {2}
     assert "as its token says" in ours.faults(2)
 
@@ -187,7 +187,7 @@ def test_timestamps_in_another_order(forger: Forger, stamper: Stamper) -> None:
     stamper.honest(forger)
     stamper.stamp(forger, "seals/heads-0002.json", "2024-11-02T07:50:00Z")
     forger.finish(*JUST_PAPER)
-    for told in (both.ours(forger.root, stamper.trust), both.alone(forger.root)):
+    for told in (both_verifiers.ours(forger.root, stamper.trust), both_verifiers.alone(forger.root)):
         assert told.failed == {2}
         assert told.says("seals/heads-0002.json")
 
@@ -207,11 +207,11 @@ def test_a_promise_that_others_saw_after_the_answers(forger: Forger, stamper: St
             later(forger, path)
     forger.edit("seals/corpus.json", lambda value: value.update(sealed_at="2024-11-07T08:00:00Z"))
     forger.finish()
-    assert both.ours(forger.root).failed == set()
+    assert both_verifiers.ours(forger.root).failed == set()
     stamper.honest(forger)
     stamper.stamp(forger, "seals/promise.json", "2024-11-07T07:00:00Z")
     forger.finish(*JUST_PAPER)
-    ours = both.ours(forger.root, stamper.trust)
+    ours = both_verifiers.ours(forger.root, stamper.trust)
     assert ours.failed == {5}, [ours.faults(n) for n in ours.failed]
     assert "after the promise, 2024-11-07T07:00:01Z by its token" in ours.faults(5)
     assert ours.says("journal/humane.jsonl")

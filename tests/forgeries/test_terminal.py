@@ -12,19 +12,19 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cases.trial import penmark
-from tests.forgeries import both
+from tests.cases.case_study import penmark
+from tests.forgeries import both_verifiers
 from tests.forgeries.forger import Forger
 
-from penmark.cli.terminal import legibly
+from penmark.cli.terminal import make_stdout_legible
 from penmark.errors import Fault, FaultsError, PenmarkError
-from penmark.verify.found import Found
+from penmark.stages.verify.check_findings import Findings
 
 EVIL = "\x1b[2J\x1b[H1 sums ok\n\u202e\x9b8m"
 
 
 def test_every_field_of_a_finding_is_plain() -> None:
-    found = Found(3, "promise kept")
+    found = Findings(3, "promise kept")
     found.failed(EVIL, EVIL, EVIL, EVIL)
     found.not_checked(EVIL, EVIL, EVIL)
     found.error(PenmarkError(EVIL, place=EVIL, remedy=EVIL))
@@ -44,7 +44,7 @@ def test_a_name_of_the_promise_that_steers_a_terminal_through_a_remedy(forger: F
     rest = rest.replace("model: m-1\n", f"model: {evil}\n", 1)
     forger.write("protocol.yaml", f"{head}{quota}{rest}".encode())
     forger.finish("promise")
-    assert 3 in both.ours(forger.root).failed  # which also asks whether all of it is legible
+    assert 3 in both_verifiers.ours(forger.root).failed  # which also asks whether all of it is legible
     said = penmark("verify", str(forger.root))
     assert "\x1b" not in said.out + said.err
     assert "Name one of \\x1b[2J\\x1b[H1 sums          ok\\n\\x1b[8m" in said.out
@@ -74,7 +74,7 @@ def test_errors_and_results_show_what_steers_by_number() -> None:
         "    nothing failed: 9 ok",
     ]
     said = io.StringIO()
-    with contextlib.redirect_stdout(said), legibly():
+    with contextlib.redirect_stdout(said), make_stdout_legible():
         sys.stdout.write(json.dumps({"at": EVIL + "\U000e0041 é"}, ensure_ascii=False))
     assert json.loads(said.getvalue()) == {"at": EVIL + "\U000e0041 é"}
     assert said.getvalue().isprintable()

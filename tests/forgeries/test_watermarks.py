@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.forgeries import both
+from tests.forgeries import both_verifiers
 from tests.forgeries.forger import Forger
 
 from penmark import cards, study
-from penmark.manifest import read as read_manifest
+from penmark.corpus.manifest import read_manifest
 
 WHOLE = ("unedited AI", "5")
 
@@ -21,7 +21,7 @@ def groups(forger: Forger, **marked: str) -> list[tuple[str, str]]:
             "manifest.jsonl", lambda v, said=said: v["provenance"].update(marked=said), id=name.replace("_", "-")
         )
     forger.finish()
-    assert both.ours(forger.root).failed == both.alone(forger.root).failed == set()
+    assert both_verifiers.ours(forger.root).failed == both_verifiers.alone(forger.root).failed == set()
     rows = [line.split(",") for line in forger.read("tables/table2.csv").decode().splitlines()[1:]]
     parts = [line.replace('"', "").split(",detections,") for line in map(",".join, rows) if line.startswith("plain,")]
     return [
@@ -50,12 +50,14 @@ def test_what_else_says_marked_is_not_that(forger: Forger) -> None:
 
 def test_a_providers_own_detector_is_not_asked_about_texts_of_others(forger: Forger) -> None:
     edition = study.Edition(forger.root)
-    card = cards.sealed(edition, "plain").card
+    card = cards.read_sealed_card(edition, "plain").card
     documents = {each.id: each for each in read_manifest(edition).records()}
     [own] = {documents[name].facet("provider") for name in ("C-01",)}
     for scope in ((own or "",), ("Another",)):
         scoped = card.model_copy(update={"limits": card.limits.model_copy(update={"scope": scope})})
-        asked = {name: cards.not_scannable(scoped, documents[name]) for name in ("A-01", "B-01", "C-01", "E-01")}
+        asked = {
+            name: cards.explain_not_scannable(scoped, documents[name]) for name in ("A-01", "B-01", "C-01", "E-01")
+        }
         assert asked["A-01"] is asked["B-01"] is None, "texts of people are in every scope"
         told = None if own in scope else f"a text by {own}, and the scope is Another"
         assert asked["C-01"] == told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.golden.making import made
+from tests.golden.golden_study import made
 
 
 @pytest.fixture(scope="session")

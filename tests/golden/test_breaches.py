@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from penmark import breaches, canon, protocol, study
+from penmark import protocol, study
+from penmark.corpus import breaches
+from penmark.format import canonical_json
 from penmark.records import Protocol
 
 Json = dict[str, Any]
@@ -32,7 +34,7 @@ def promised(edition: study.Edition, **changes: Any) -> Protocol:
 def change(edition: study.Edition, name: str, act: Callable[[Json], object]) -> None:
     values = [json.loads(line) for line in edition.manifest.read_bytes().splitlines()]
     act(next(value for value in values if value.get("id") == name))
-    edition.manifest.write_bytes(b"".join(canon.encode(value) + b"\n" for value in values))
+    edition.manifest.write_bytes(b"".join(canonical_json.encode_json(value) + b"\n" for value in values))
 
 
 def told(edition: study.Edition) -> dict[str, str]:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.forgeries import both
+from tests.forgeries import both_verifiers
 
 import penmark
-from penmark import versions
+from penmark.format import versions
 
 FORMAT1 = Path(__file__).parent / "format1"
 VERIFIER = Path(penmark.__file__).parent / "standalone" / "verify.py"
@@ -52,7 +52,7 @@ def _left(checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def test_a_bundle_of_format_1_is_found_as_before_word_for_word(format1: Path) -> None:
     before = json.loads((FORMAT1 / "findings.json").read_text(encoding="utf-8"))
-    ours = [check.model_dump() for check in both.ours(format1).checks]
+    ours = [check.model_dump() for check in both_verifiers.ours(format1).checks]
     assert _left(ours) == _left(before["penmark"])
     alone = subprocess.run([sys.executable, VERIFIER, format1, "--json"], capture_output=True, check=False)
     assert alone.returncode == 0
@@ -60,7 +60,7 @@ def test_a_bundle_of_format_1_is_found_as_before_word_for_word(format1: Path) ->
 
 
 def test_what_follows_from_the_rules_of_a_release_is_not_checked_under_others_and_says_so(format1: Path) -> None:
-    of_rules = [check for check in both.ours(format1).checks if _of_rules(check.model_dump())]
+    of_rules = [check for check in both_verifiers.ours(format1).checks if _of_rules(check.model_dump())]
     assert {check.state for check in of_rules} == {"not checked"}
     assert all(
         f"rules 1; this release has {versions.RULES}" in str(c.got) for c in of_rules if "journal" not in c.subject
@@ -110,5 +110,5 @@ def test_a_number_that_is_not_that_of_the_bundle_fails_in_both_verifiers(
     bundle = tmp_path / "bundle"
     shutil.copytree(golden, bundle)
     (bundle / "format").write_text(f"{number}\n")
-    assert both.ours(bundle).failed
-    assert both.alone(bundle).failed
+    assert both_verifiers.ours(bundle).failed
+    assert both_verifiers.alone(bundle).failed

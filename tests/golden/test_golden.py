@@ -14,10 +14,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.forgeries import both
+from tests.forgeries import both_verifiers
 
-from penmark import canon, doubts, study
-from penmark.report import page
+from penmark import study
+from penmark.format import canonical_json
+from penmark.page import limits_of_evidence, render_page
 
 SUMS = Path(__file__).with_name("golden.sums")
 DIGEST = "31d0437179bba35025894a547db0864d0d9aef1aa324b1e4e1ac873f82b65308"
@@ -34,7 +35,7 @@ def listed(root: Path) -> str:
         if name.endswith(".gz"):
             name, data = name.removesuffix(".gz"), gzip.decompress(data)
         if name not in LEFT_OUT:
-            lines.append(f"{canon.sha256(data)}  {name}\n")
+            lines.append(f"{canonical_json.sha256(data)}  {name}\n")
     return "".join(sorted(lines, key=lambda line: line[66:]))
 
 
@@ -45,12 +46,12 @@ def test_the_golden_bundle_has_one_digest(golden: Path) -> None:
     before = dict(line.split("  ")[::-1] for line in SUMS.read_text(encoding="utf-8").splitlines())
     after = dict(line.split("  ")[::-1] for line in now.splitlines())
     assert [n for n in sorted(before.keys() | after.keys()) if before.get(n) != after.get(n)] == []
-    assert canon.sha256(now.encode()) == DIGEST
+    assert canonical_json.sha256(now.encode()) == DIGEST
 
 
 def test_page_and_readme_say_alike_what_they_cannot_show(golden: Path) -> None:
     page, readme = ((golden / name).read_text(encoding="utf-8") for name in ("report/index.html", "README.md"))
-    for each in (*doubts.CANNOT, *doubts.CATCH):
+    for each in (*limits_of_evidence.CANNOT, *limits_of_evidence.CATCH):
         assert f"<li>{each}</li>\n" in page
         assert f"\n- {each}\n" in readme
 
@@ -102,14 +103,14 @@ def test_counted_by_hand(
 
 def test_a_detector_with_two_versions_is_named_once_where_its_boundary_is_another(golden: Path) -> None:
     held = {f"tables/{path.name}": path.read_bytes() for path in (golden / "tables").iterdir()}
-    made = page(study.Edition(golden), held, recomputed=["typed", "edge.2"]).decode()
+    made = render_page(study.Edition(golden), held, recomputed=["typed", "edge.2"]).decode()
     said = r"Recomputed at another boundary than the promised one for ([^.]*\.?[^.]*)\."
     told = set(re.findall(said, re.sub("<[^>]+>", "", made)))
     assert told == {"edge.2, typed"}
 
 
 def test_both_verifiers_find_nothing_wrong_and_say_what_they_leave_out(golden: Path) -> None:
-    ours, alone = both.ours(golden), both.alone(golden)
+    ours, alone = both_verifiers.ours(golden), both_verifiers.alone(golden)
     assert ours.failed == alone.failed == set()
     assert [line.split(":")[0] for line in ours.unknown().splitlines()] == [
         "2 seals/promise.json", "2 seals/corpus.json", "2 seals/evidence.json", "2 announcement", "4 texts"
@@ -130,4 +131,4 @@ def test_what_has_no_answer_stands_beside_the_rate(golden: Path) -> None:
         )
         assert page.count(span) == 2  # beside the rate in Table 1, and in the plot
         assert f"; {row['fp_unanswered']} |" in readme
-    assert both.ours(golden).failed == both.alone(golden).failed == set()
+    assert both_verifiers.ours(golden).failed == both_verifiers.alone(golden).failed == set()

@@ -299,7 +299,7 @@ def test_a_card_that_is_missing_or_of_another(tmp_path: Path, monkeypatch: pytes
         check_detector("wordy")
     (tmp_path / "wordy.yaml").write_text(CARD.replace("plugin: wordy}", "plugin: coin}"))
     assert f"{tmp_path / 'wordy.yaml'}: is asked by plugin coin, not by the plugin wordy" in told(tmp_path)
-    given: Card = cards.load(tmp_path / "wordy.yaml")
+    given: Card = cards.load_card(tmp_path / "wordy.yaml")
     check_detector("wordy", card=given)
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penmark.text.alignment import Link, aligned, kept, plain
+from penmark.text.alignment import Link, align_sentences, count_kept_words, list_plain_words
 
 lists = st.lists(st.sampled_from("abcd"), max_size=9)
 texts = st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=5), max_size=7)
@@ -20,19 +20,19 @@ def table(before, after):
 
 
 def kinds(draft, text):
-    return [link.kind for link in aligned([s.split() for s in draft], [s.split() for s in text])]
+    return [link.kind for link in align_sentences([s.split() for s in draft], [s.split() for s in text])]
 
 
 @settings(max_examples=100)
 @given(lists, lists)
 def test_the_words_kept_are_the_longest_common_subsequence(before, after):
-    assert kept(before, after) == table(before, after)
+    assert count_kept_words(before, after) == table(before, after)
 
 
 @settings(max_examples=100)
 @given(texts, texts)
 def test_every_sentence_is_in_one_link_and_in_order(draft, text):
-    links = aligned(draft, text)
+    links = align_sentences(draft, text)
     for side, whole in (("draft", draft), ("text", text)):
         covered = [i for link in links for i in range(*getattr(link, side))]
         assert covered == list(range(len(whole)))
@@ -52,7 +52,7 @@ def test_every_sentence_is_in_one_link_and_in_order(draft, text):
 @settings(max_examples=60)
 @given(texts)
 def test_a_text_is_aligned_with_itself(draft):
-    assert aligned(draft, draft) == [Link("kept", (i, i + 1), (i, i + 1)) for i in range(len(draft))]
+    assert align_sentences(draft, draft) == [Link("kept", (i, i + 1), (i, i + 1)) for i in range(len(draft))]
 
 
 def test_what_became_of_a_sentence():
@@ -74,4 +74,4 @@ def test_a_sentence_that_is_cut_is_not_said_to_be_joined():
 
 
 def test_words_are_compared_without_case_and_punctuation():
-    assert plain("“Well,” HE said – at 3.50!") == ["well", "he", "said", "at", "3.50"]
+    assert list_plain_words("“Well,” HE said – at 3.50!") == ["well", "he", "said", "at", "3.50"]

@@ -19,8 +19,8 @@ ODD = "你好，。ーカなんﾊﾟกำไร้ກໍ່កម្ពុជ�
 @given(st.text(st.sampled_from(ODD) | st.characters(codec="utf-8"), max_size=60))
 def test_both_verifiers_find_the_same_words_by_both_rules(given_text: str) -> None:
     for rule, spaced in ((text.SPACED, True), (text.WORD_RULE, False)):
-        assert text.word_list(given_text, rule) == alone.words_of(given_text, spaced)
-        assert text.words(given_text, rule) == alone.count_words(given_text, spaced)
+        assert text.list_words(given_text, rule) == alone.words_of(given_text, spaced)
+        assert text.count_words(given_text, rule) == alone.count_words(given_text, spaced)
 
 
 def test_the_closed_list_has_the_same_characters_in_both() -> None:
@@ -44,32 +44,32 @@ def test_the_closed_list_has_the_same_characters_in_both() -> None:
     ],
 )
 def test_what_is_a_word(written: str, count: int) -> None:
-    assert text.words(written) == count == len(text.word_list(written))
+    assert text.count_words(written) == count == len(text.list_words(written))
 
 
 def test_one_character_changed_is_one_of_many() -> None:
-    draft, edited = text.word_list("今天我去了村子。"), text.word_list("今天我去了村庄。")
-    assert (text.edit_distance(draft, edited), len(draft)) == (1, 7)
-    assert text.edit_distance(text.word_list("今天我去了村子。", text.SPACED), ["今天我去了村庄。"]) == 1
+    draft, edited = text.list_words("今天我去了村子。"), text.list_words("今天我去了村庄。")
+    assert (text.count_changed_words(draft, edited), len(draft)) == (1, 7)
+    assert text.count_changed_words(text.list_words("今天我去了村子。", text.SPACED), ["今天我去了村庄。"]) == 1
 
 
 def test_a_script_that_no_rule_can_count_is_said_to_be_so() -> None:
     tibetan = "བོད་ཀྱི་སྐད་ཡིག་ནི་བོད་མིའི་སྐད་ཡིག་ཡིན།" * 20
-    assert not text.countable(tibetan, text.words(tibetan))
+    assert not text.countable(tibetan, text.count_words(tibetan))
     for counted in (
         "今天天气很好。" * 100,
         "Donaudampfschifffahrtsgesellschaft " * 50,
         "https://example.org/" + "a" * 300,
     ):
-        assert text.countable(counted, text.words(counted))
+        assert text.countable(counted, text.count_words(counted))
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="no shared cases here")
 def test_essays_and_edits_of_languages_without_spaces() -> None:
     essays = [json.loads(line) for line in (SHARED / "essays-zh-ja.jsonl").read_text("utf-8").splitlines()]
-    assert all(400 < text.words(each["text"]) < len(each["text"]) for each in essays)
-    assert all(text.words(each["text"], text.SPACED) < 20 for each in essays)
+    assert all(400 < text.count_words(each["text"]) < len(each["text"]) for each in essays)
+    assert all(text.count_words(each["text"], text.SPACED) < 20 for each in essays)
     edits = [json.loads(line) for line in (SHARED / "edits-zh-ja.jsonl").read_text("utf-8").splitlines()]
-    words = {each["id"]: tuple(text.word_list(each[side]) for side in ("draft", "text")) for each in edits}
-    assert text.edit_distance(*words["zh-one-char"]) == 1
+    words = {each["id"]: tuple(text.list_words(each[side]) for side in ("draft", "text")) for each in edits}
+    assert text.count_changed_words(*words["zh-one-char"]) == 1
     assert len(words["zh-one-char"][0]) > 100

@@ -12,16 +12,44 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from penmark import canon, handwritten, study
+from penmark import study, yaml_records
 from penmark.cards import bands, numbers, requests
-from penmark.cards.answers import Extracted, by_display, extract, from_display, looked_up, steps, typed, unmeasured
-from penmark.cards.calls import NUMBER, Call, call, classes, decimal, fold, within
-from penmark.cards.misses import AGAINST, BESIDE, OUTSIDE, REMEDY, Missed, Misses, amiss, miss, told
+from penmark.cards.call_rules import (
+    NUMBER,
+    Call,
+    call_answer,
+    fold_classes,
+    fold_verdict,
+    is_within_scale,
+    parse_decimal,
+)
+from penmark.cards.extraction import (
+    Extracted,
+    explain_unmeasured,
+    extract_answer,
+    extract_from_display,
+    extract_typed,
+    is_read_by_display,
+    look_up_pointers,
+    parse_pointer,
+)
 from penmark.cards.numbers import MISREAD, misread, one_sided
-from penmark.cards.released import RELEASED, changed, facts_sha256
-from penmark.errors import PenmarkError, UsageError, did_you_mean
-from penmark.handwritten import Remark
+from penmark.cards.released import RELEASED, digest_facts, is_changed_card
+from penmark.cards.uncallable import (
+    AGAINST,
+    BESIDE,
+    OUTSIDE,
+    REMEDY,
+    Missed,
+    Misses,
+    describe_miss,
+    find_miss,
+    render_misses,
+)
+from penmark.errors import PenmarkError, UsageError, suggest_name
+from penmark.format import canonical_json
 from penmark.records import Attested, Card, Detector, Document, Rule, SealedCard, check_rule
+from penmark.yaml_records import Remark
 
 __all__ = [
     "AGAINST",
@@ -36,72 +64,72 @@ __all__ = [
     "Extracted",
     "Missed",
     "Misses",
-    "amiss",
-    "by_display",
-    "call",
-    "canonical",
-    "changed",
-    "classes",
-    "decimal",
-    "extract",
-    "facts_sha256",
-    "faults",
-    "find",
-    "fold",
-    "from_display",
-    "load",
-    "looked_up",
+    "call_answer",
+    "check_card",
+    "choose_rule",
+    "describe_miss",
+    "digest_facts",
+    "encode_card",
+    "explain_not_scannable",
+    "explain_unmeasured",
+    "extract_answer",
+    "extract_from_display",
+    "extract_typed",
+    "find_card",
+    "find_miss",
+    "fold_classes",
+    "fold_verdict",
+    "is_changed_card",
+    "is_read_by_display",
+    "load_card",
+    "look_up_pointers",
     "misread",
-    "miss",
-    "not_scannable",
     "one_sided",
-    "rule_in_force",
-    "sealed",
-    "steps",
-    "told",
-    "typed",
-    "unmeasured",
+    "parse_decimal",
+    "parse_pointer",
+    "read_sealed_card",
+    "render_misses",
 ]
 
-SHIPPED = Path(__file__).parent.parent / "detectors" / "cards"
+SHIPPED = Path(__file__).parent.parent / "shipped" / "detectors" / "cards"
 """Cards that come with penmark."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}")
 
 
-def load(path: Path) -> Card:
+def load_card(path: Path) -> Card:
     """The card in a YAML file. Raises FaultsError with every fault at its line."""
 
     def further(card: Card) -> Iterator[Remark]:
         if card.name != path.stem:
             yield Remark(("name",), f"{card.name!r} in a file named {path.name}", f"Name the file {card.name}.yaml.")
-        yield from faults(card)
+        yield from check_card(card)
         if (fact := misread(card, card.boundary)) is not None:
             yield Remark(("boundary",), fact, MISREAD)
 
-    return handwritten.read(path, Card, {Card: further})
+    return yaml_records.read_record(path, Card, {Card: further})
 
 
-def faults(card: Card) -> Iterator[Remark]:
+def check_card(card: Card) -> Iterator[Remark]:
     """What is wrong with a card whose fields are each right."""
     seen: dict[str, str] = {}
     for shown in card.verdicts:
-        if (folded := fold(shown)) in seen:
+        if (folded := fold_verdict(shown)) in seen:
             yield Remark(
                 ("verdicts", shown),
                 f"reads the same as {seen[folded]!r}",
                 "Keep one: white space and case do not count.",
             )
         seen[folded] = shown
-    yield from bands.faults(card)
+    yield from bands.check_bands(card)
     yield from numbers.faults(card)
     if card.ask.request is not None:
-        yield from requests.faults(card.ask.request)
+        yield from requests.check_request(card.ask.request)
     if card.scale is None:
         return
     low, high = card.scale.low, card.scale.high
-    if low is not None and high is not None and not decimal(low) < decimal(high):
+    if low is not None and high is not None and not parse_decimal(low) < parse_decimal(high):
         yield Remark(("scale", "low"), f"{low} is not below the high end, {high}", "Write the lowest score as low.")
-    elif card.boundary.value is not None and not within(card, decimal(card.boundary.value)):
+    elif card.boundary.value is not None and not is_within_scale(card, parse_decimal(card.boundary.value)):
         yield Remark(
             ("boundary", "value"),
             f"{card.boundary.value} lies outside the scale, {low} to {high}",
@@ -109,7 +137,7 @@ def faults(card: Card) -> Iterator[Remark]:
         )
 
 
-def find(name: str, study_cards: Path | None) -> Path:
+def find_card(name: str, study_cards: Path | None) -> Path:
     """The file of the card ``name``: the study's own first, then those that ship. Raises UsageError with near names."""
     places = [place for place in (study_cards, SHIPPED) if place is not None]
     if _NAME.fullmatch(name):
@@ -119,37 +147,37 @@ def find(name: str, study_cards: Path | None) -> Path:
     known = {path.stem for place in places if place.is_dir() for path in place.glob("*.yaml")}
     own = f"Begin a card of your own with `penmark init --card {name}`. " if _NAME.fullmatch(name) else ""
     raise UsageError(
-        f"there is no card {name!r}{did_you_mean(name, known)}",
+        f"there is no card {name!r}{suggest_name(name, known)}",
         place=str(places[0]),
         remedy=f"{own}Those that are there: {', '.join(sorted(known))}.",
     )
 
 
-def canonical(sealed: SealedCard) -> bytes:
+def encode_card(sealed: SealedCard) -> bytes:
     """The bytes of ``detectors/<detector>.json``."""
-    return canon.encode(sealed.model_dump(mode="json", by_alias=True))
+    return canonical_json.encode_json(sealed.model_dump(mode="json", by_alias=True))
 
 
-def sealed(edition: study.Edition, detector: str) -> SealedCard:
+def read_sealed_card(edition: study.Edition, detector: str) -> SealedCard:
     """The card of ``detector`` as sealed. Raises PenmarkError where it is not whole, canonical and consistent."""
     path = edition.sealed_card(detector)
-    data = study.read(path, limit=handwritten.MAX_FILE)
-    canon.decode(data, place=str(path))
+    data = study.read_bytes(path, limit=yaml_records.MAX_FILE)
+    canonical_json.decode_json(data, place=str(path))
     try:
         found = SealedCard.model_validate_json(data)
     except ValidationError as error:
-        raise study.validated(str(path), error.errors(include_url=False)) from None
-    if canonical(found) != data:
+        raise study.make_validation_faults(str(path), error.errors(include_url=False)) from None
+    if encode_card(found) != data:
         raise PenmarkError(
             "leaves fields out", place=str(path), remedy="A sealed card has every field; restore the file."
         )
-    for remark in faults(found.card):
+    for remark in check_card(found.card):
         where = ".".join(str(part) for part in remark.loc)
         raise PenmarkError(f"{where}: {remark.fact}", place=str(path), remedy=remark.remedy)
     return found
 
 
-def rule_in_force(detector: Detector, card: Card) -> Rule:
+def choose_rule(detector: Detector, card: Card) -> Rule:
     """The rule of the protocol, or where it has none the card's boundary.
 
     Raises PenmarkError where that rule cannot be applied to answers of the card.
@@ -163,7 +191,7 @@ def rule_in_force(detector: Detector, card: Card) -> Rule:
             place=f"detector {detector.name}",
             remedy="Change its rule, or leave it out: then the card's holds.",
         ) from None
-    if rule.value is not None and not within(card, decimal(rule.value)):
+    if rule.value is not None and not is_within_scale(card, parse_decimal(rule.value)):
         raise PenmarkError(
             f"the boundary {rule.value} lies outside the scale of its card",
             place=f"detector {detector.name}",
@@ -172,7 +200,7 @@ def rule_in_force(detector: Detector, card: Card) -> Rule:
     return rule
 
 
-def not_scannable(card: Card, document: Document) -> str | None:
+def explain_not_scannable(card: Card, document: Document) -> str | None:
     """Why this detector cannot be given this document, or None. What is not known is not held against a document."""
     limits, given = card.limits, document.provenance
     if isinstance(given, Attested) and not {"*", card.name, card.vendor} & set(given.consent.vendors):

@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 
-from penmark.cards.calls import NUMBER, classes, fold
-from penmark.errors import counted
-from penmark.handwritten import Remark
+from penmark.cards.call_rules import NUMBER, fold_classes, fold_verdict
+from penmark.errors import count_noun
 from penmark.records import Card, Rule
+from penmark.yaml_records import Remark
 
 WHITE = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 _PERCENT = re.compile(f"({NUMBER.pattern})[{WHITE}]*%")
@@ -34,7 +34,7 @@ def displayed(card: Card, shown: str) -> str | None:
     if card.answer.score_of is not None:
         return None  # a number alone does not say of which verdict it is
     numerals = None if card.scale is None else card.scale.numerals
-    plain = shown if numerals is None else _ascii(shown, numerals)
+    plain = shown if numerals is None else _convert_to_ascii(shown, numerals)
     if card.scale is None or card.scale.unit != "percent":
         return plain if NUMBER.fullmatch(plain) else None
     found = _PERCENT.fullmatch(plain)
@@ -46,7 +46,7 @@ def displayed(card: Card, shown: str) -> str | None:
 def score(card: Card, number: str | None, label: str | None) -> str | None:
     """The score, of what stands in a raw answer as number and as verdict."""
     if number is not None and card.scale is not None and card.scale.numerals is not None:
-        plain = _ascii(number.strip(WHITE), card.scale.numerals)
+        plain = _convert_to_ascii(number.strip(WHITE), card.scale.numerals)
         percent = (
             (_PERCENT.fullmatch(plain) or _PERCENT_FIRST.fullmatch(plain)) if card.scale.unit == "percent" else None
         )
@@ -54,15 +54,15 @@ def score(card: Card, number: str | None, label: str | None) -> str | None:
     return number if number is None or card.answer.score_of is None else _of_label(card, number, label)
 
 
-def _ascii(shown: str, numerals: str) -> str:
+def _convert_to_ascii(shown: str, numerals: str) -> str:
     plain = _HIDDEN.sub("", shown).translate(_TURNED)
-    plain = _OTHER_DIGIT.sub(lambda found: _digit(found[0]), plain)
+    plain = _OTHER_DIGIT.sub(lambda found: _convert_digit(found[0]), plain)
     if numerals == "comma":
         plain = "" if "." in plain else plain.replace(",", ".")
     return plain.replace("\0", ".").strip(WHITE)
 
 
-def _digit(character: str) -> str:
+def _convert_digit(character: str) -> str:
     """A digit of the basic plane as the one of ASCII; anything else as it is."""
     value = unicodedata.decimal(character, None) if character <= "\uffff" else None
     return character if value is None else str(value)
@@ -71,7 +71,7 @@ def _digit(character: str) -> str:
 def _of_label(card: Card, number: str, label: str | None) -> str | None:
     """The number where the verdict is what a higher number speaks for, else what is left of the scale: for a verdict that
     is neither AI nor human there is none."""
-    meant = None if label is None else classes(card).get(fold(label))
+    meant = None if label is None else fold_classes(card).get(fold_verdict(label))
     scale = card.scale
     if scale is None or scale.low is None or scale.high is None or meant not in ("ai", "human"):
         return None
@@ -126,7 +126,7 @@ def one_sided(calls: Iterable[tuple[str, str]]) -> str | None:
         return None
     human, written = (sum(count for (truth, _), count in of.items() if truth == whose) for whose in ("human", "ai"))
     if sides == {"ai"} and human >= ONE_SIDE:
-        return f"calls all {counted(human, 'text')} of people AI"
+        return f"calls all {count_noun(human, 'text')} of people AI"
     if sides == {"not-ai"} and human > 0 and written >= ONE_SIDE:
-        return f"calls none of {counted(written, 'text')} of models AI"
+        return f"calls none of {count_noun(written, 'text')} of models AI"
     return None

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from penmark import canon
-from penmark.records import Card, bearing
+from penmark.format import canonical_json
+from penmark.records import Card, select_bearing_facts
 
 RELEASED: Mapping[str, tuple[str, ...]] = {
     "aifingerprint": ("8e584cf41c6e3e4aa8333b1132b23c8eb6643256ece53224cbdd00495600abdc",),
@@ -38,14 +38,14 @@ RELEASED: Mapping[str, tuple[str, ...]] = {
     "zerogpt": ("d7f23d425780c387edc0b27371f7173145cb34574234c082deac2acfb550ee28",),
     "zippy": ("9977325e32539216ddfa985ec768838e91becb7ff2809afdd304380b57c7f928",),
 }
-"""By the name of the card: SHA-256 of its facts (``facts_sha256``), those of the newest release last."""
+"""By the name of the card: SHA-256 of its facts (``digest_facts``), those of the newest release last."""
 
 
-def facts_sha256(card: Card) -> str:
+def digest_facts(card: Card) -> str:
     """SHA-256 of the canonical JSON of those facts of a card that bear on calls."""
-    return canon.sha256(canon.encode(bearing(card)))
+    return canonical_json.sha256(canonical_json.encode_json(select_bearing_facts(card)))
 
 
-def changed(card: Card) -> bool:
+def is_changed_card(card: Card) -> bool:
     """Whether a card has the name of one that ships, and no release shipped it so."""
-    return card.name in RELEASED and facts_sha256(card) not in RELEASED[card.name]
+    return card.name in RELEASED and digest_facts(card) not in RELEASED[card.name]

@@ -19,8 +19,8 @@ import typer
 from typer.core import TyperGroup
 
 from penmark import __version__
-from penmark.cli.terminal import OUTPUT, legibly
-from penmark.errors import PenmarkError, ServiceError, UsageError, did_you_mean, legible
+from penmark.cli.terminal import OUTPUT, make_stdout_legible
+from penmark.errors import PenmarkError, ServiceError, UsageError, make_legible, suggest_name
 
 VERBS = {
     "init": "Start a study, or a replication of somebody's bundle.",
@@ -52,13 +52,13 @@ _INTERRUPTED = 130
 _HELP = {"help_option_names": ["-h", "--help"]}
 
 
-def _unbroken(text: str) -> str:
+def _format_unbroken(text: str) -> str:
     """A help text whose paragraphs are fitted to the terminal, and whose indented ones, the examples, stay as they are."""
     paragraphs = text.split("\n\n")
     return "\n\n".join(f"\b\n{each}" if each.startswith("  ") else each for each in paragraphs)
 
 
-def _plain(argument: Any) -> None:
+def _format_plain(argument: Any) -> None:
     """An argument as manuals write it: BUNDLE, [FOLDER], [FILE...]; typer would say [folder] and <path>."""
     name = (argument.metavar or argument.name).removesuffix("...").upper()
     argument.metavar = name + ("..." if argument.nargs != 1 else "")
@@ -78,12 +78,12 @@ class Verbs(TyperGroup):
             return None
         module = importlib.import_module(f"penmark.cli.{cmd_name}")
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        told = _unbroken((module.__doc__ or "").strip() or VERBS[cmd_name])
+        told = _format_unbroken((module.__doc__ or "").strip() or VERBS[cmd_name])
         single.command(name=cmd_name, help=told, context_settings=_HELP)(module.run)
         command: Any = typer.main.get_command(single)
         for each in command.params:
             if each.param_type_name == "argument":
-                _plain(each)
+                _format_plain(each)
             if each.param_type_name == "option" and not each.is_flag and each.metavar is None:
                 kind = str(module.run.__annotations__.get(each.name, ""))
                 each.metavar = "PATH" if "Path" in kind else "N" if "int" in kind else "TEXT"
@@ -92,7 +92,7 @@ class Verbs(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] not in VERBS:
             raise UsageError(
-                f"there is no command {args[0]!r}{did_you_mean(args[0], VERBS)}", remedy="`penmark -h` lists them."
+                f"there is no command {args[0]!r}{suggest_name(args[0], VERBS)}", remedy="`penmark -h` lists them."
             )
         return super().resolve_command(ctx, args)
 
@@ -104,20 +104,20 @@ class Verbs(TyperGroup):
 app = typer.Typer(cls=Verbs, no_args_is_help=True, add_completion=True, rich_markup_mode=None, context_settings=_HELP)
 
 
-def _version(value: bool) -> None:
+def _print_version(value: bool) -> None:
     if value:
         print(f"penmark {__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def _penmark(
+def _choose_folder(
     ctx: typer.Context,
     folder: Annotated[
         str, typer.Option("-C", metavar="DIR", help="Work on the study in DIR, or in a folder above it.")
     ] = ".",
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Honest, checkable tests of AI-text detectors."""
@@ -127,13 +127,13 @@ def _penmark(
 def invoke(argv: list[str] | None = None) -> int:
     """Run one command in this process; its exit code. Raises what the command raises, KeyboardInterrupt among it."""
     given = sys.argv[1:] if argv is None else argv
-    code: Any = app(args=_folder_first(given), standalone_mode=False)
+    code: Any = app(args=_put_folder_first(given), standalone_mode=False)
     if code == _INTERRUPTED:  # what typer makes of Ctrl-C
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
 
 
-def _folder_first(argv: list[str]) -> list[str]:
+def _put_folder_first(argv: list[str]) -> list[str]:
     """The words with ``-C DIR`` before the verb, wherever it was typed."""
     words = argv[: argv.index("--")] if "--" in argv else argv
     verb = next((at for at, word in enumerate(words) if word in VERBS and words[at - 1 : at] != ["-C"]), len(words))
@@ -145,18 +145,18 @@ def _folder_first(argv: list[str]) -> list[str]:
 
 def main(argv: list[str] | None = None) -> None:
     """Entry point of the program ``penmark``."""
-    with legibly():
-        _main(argv)
+    with make_stdout_legible():
+        _run_main(argv)
 
 
-def _main(argv: list[str] | None) -> None:
+def _run_main(argv: list[str] | None) -> None:
     code = 0
     try:
         code = invoke(argv)
         sys.stdout.flush()
     except (typer.Abort, KeyboardInterrupt):
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second one ends it at once, and without a traceback
-        print(f"stopped; {_stopped(sys.argv[1:] if argv is None else argv)}", file=sys.stderr)
+        print(f"stopped; {_explain_stop(sys.argv[1:] if argv is None else argv)}", file=sys.stderr)
         if threading.active_count() > 1:  # what still runs only reads, and may take long: nobody waits for it
             sys.stdout.flush()
             os._exit(_INTERRUPTED)
@@ -168,14 +168,14 @@ def _main(argv: list[str] | None) -> None:
         print(f"penmark: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
     except OSError as error:
-        sys.exit(_refused(error))
+        sys.exit(_explain_refusal(error))
     except Exception as error:
-        _unexpected(error)
+        _print_unexpected(error)
         sys.exit(1)
     sys.exit(code)
 
 
-def _refused(error: OSError) -> int:
+def _explain_refusal(error: OSError) -> int:
     """Say what the system refused, in a line; the exit code. A reader that has seen enough (``| head``) is no fault."""
     if isinstance(error, BrokenPipeError):
         return 1
@@ -183,7 +183,7 @@ def _refused(error: OSError) -> int:
     if isinstance(error, FileNotFoundError) and not _stands_somewhere():
         place, error = "the working folder", FileNotFoundError(error.errno, "was removed: go to one that is there")
     with contextlib.suppress(OSError):
-        print(f"penmark: {legible(place)}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
+        print(f"penmark: {make_legible(place)}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
     return ServiceError.exit_code
 
 
@@ -195,17 +195,17 @@ def _stands_somewhere() -> bool:
         return False
 
 
-def _stopped(argv: list[str]) -> str:
+def _explain_stop(argv: list[str]) -> str:
     """What is true after the command was stopped: every file is written whole or not at all."""
     verb = next((word for word in argv if word in VERBS), "status")
     return STOPPED.get(verb, "no file is half written, and `penmark status` says where the study stands")
 
 
-def _unexpected(error: Exception) -> None:
+def _print_unexpected(error: Exception) -> None:
     if os.environ.get("PENMARK_TRACEBACK"):
         raise error
     print(
-        f"penmark: this should not happen ({type(error).__name__}: {legible(str(error))})\n"
+        f"penmark: this should not happen ({type(error).__name__}: {make_legible(str(error))})\n"
         "    Please report it with what you ran; PENMARK_TRACEBACK=1 shows where it was.",
         file=sys.stderr,
     )

@@ -23,9 +23,11 @@ from typing import Annotated
 
 import typer
 
-from penmark import amendments, chained, protocol, sealing, study, tokens
+from penmark import protocol, study, timestamps
 from penmark.cli import covering
-from penmark.errors import UsageError, did_you_mean
+from penmark.errors import UsageError, suggest_name
+from penmark.protocol import amendments, promise_chain
+from penmark.stages.commit import make_seals
 
 EXAMPLE = (
     'For example: penmark amend --what "Arm B takes 60 writers." --why "75 could not be found." '
@@ -54,12 +56,12 @@ def run(
     detector: Annotated[str | None, typer.Option(help="The detector that the deviation is about.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    place = study.find(Path(ctx.obj))
+    place = study.find_study(Path(ctx.obj))
     if deviation is not None:
         if any(each is not None for each in (what, why, before, after, binds_from, covers)):
             fact = "--deviation changes no rule; --what, --why, --before, --after, --covers, --binds-from are about one that does"
             raise UsageError(fact, remedy="Tell the deviation, and announce the amendment, in a run of its own each.")
-        _deviate(place, deviation, detector, as_json)
+        _deviate_what(place, deviation, detector, as_json)
         return
     if detector is not None:
         raise UsageError("--detector belongs to --deviation", remedy="Name the detector in --what.")
@@ -69,7 +71,7 @@ def run(
         and why is None
         and before is None
         and after is None
-        and _offered(place, as_json)
+        and _is_offered(place, as_json)
     ):
         return
     if what is None or why is None or ((before is None or after is None) and not covers):
@@ -77,10 +79,10 @@ def run(
         raise UsageError(
             f"missing: {', '.join(name for name, value in given.items() if value is None)}", remedy=EXAMPLE
         )
-    _announce(place, what, why, (before, after), covers or [], binds_from, as_json)
+    _announce_what(place, what, why, (before, after), covers or [], binds_from, as_json)
 
 
-def _announce(
+def _announce_what(
     place: study.Study,
     what: str,
     why: str,
@@ -91,27 +93,27 @@ def _announce(
 ) -> None:
     """Write the amendment, ask for its timestamps, and tell it. ``rule``: as it stands and as it will be, where given."""
     before, after = rule
-    now = tokens.now()
-    with study.locked(place.private / "lock", "penmark amend"):
+    now = timestamps.format_time_now()
+    with study.lock_file(place.private / "lock", "penmark amend"):
         editions = place.editions()
-        edition = amendments.promised_last(editions) or place.edition()
+        edition = amendments.find_promised_last(editions) or place.edition()
         changes = covering.covered(place, edition, covers) if covers and edition.seal("promise").is_file() else []
-        path = amendments.announce(
+        path = amendments.announce_amendment(
             editions,
             edition,
             what=what,
             why=why,
-            before=_said(before, [(each.at, each.was) for each in changes]),
-            after=_said(after, [(each.at, each.becomes) for each in changes]),
+            before=_describe_answer(before, [(each.at, each.was) for each in changes]),
+            after=_describe_answer(after, [(each.at, each.becomes) for each in changes]),
             now=now,
             binds_from=binds_from,
             covers=changes,
         )
-        asked = sealing.stamp(path, protocol.read_sealed(edition).authorities)
-        study.write(place.changes, amendments.changes(editions).encode())
+        asked = make_seals.request_tokens(path, protocol.read_sealed(edition).authorities)
+        study.write_bytes(place.changes, amendments.render_changes(editions).encode())
     for warning in asked.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    amendment = chained.read_amendment(path)
+    amendment = promise_chain.read_amendment(path)
     file = path.relative_to(place.root).as_posix()
     if as_json:
         stamped = [p.relative_to(place.root).as_posix() for p in asked.written]
@@ -125,14 +127,14 @@ def _announce(
     print(f"  {file}; CHANGES.md is up to date. Publish both now: what is announced after a promise does not bind it.")
 
 
-def _said(given: str | None, values: list[tuple[str, str | None]]) -> str:
+def _describe_answer(given: str | None, values: list[tuple[str, str | None]]) -> str:
     """A rule in words: as given, or what stands at each place."""
     return given if given is not None else "; ".join(f"{at}: {value or 'nothing'}" for at, value in values)
 
 
-def _offered(place: study.Study, as_json: bool) -> bool:
+def _is_offered(place: study.Study, as_json: bool) -> bool:
     """Tell what differs in the draft of the next edition and is not announced; False where there is no draft."""
-    promised = amendments.promised_last(place.editions())
+    promised = amendments.find_promised_last(place.editions())
     changes = None if promised is None else covering.open_changes(place, promised)
     if promised is None or changes is None:
         return False
@@ -146,23 +148,23 @@ def _offered(place: study.Study, as_json: bool) -> bool:
     return True
 
 
-def _deviate(place: study.Study, what: str, detector: str | None, as_json: bool) -> None:
+def _deviate_what(place: study.Study, what: str, detector: str | None, as_json: bool) -> None:
     """Write down what went otherwise than promised, in the edition promised last."""
-    with study.locked(place.private / "lock", "penmark amend"):
+    with study.lock_file(place.private / "lock", "penmark amend"):
         editions = place.editions()
-        edition = amendments.promised_last(editions)
+        edition = amendments.find_promised_last(editions)
         if edition is None:
             raise UsageError(
                 "nothing is promised yet, so nothing went otherwise", remedy="Seal the promise with `penmark commit`."
             )
         known = [each.name for each in protocol.read_sealed(edition).detectors]
         if detector is not None and detector not in known:
-            fact = f"there is no detector {detector!r} in the promise{did_you_mean(detector, known)}"
+            fact = f"there is no detector {detector!r} in the promise{suggest_name(detector, known)}"
             raise UsageError(fact, remedy=f"It has: {', '.join(sorted(known))}.")
         if not what.strip():
             raise UsageError("nothing is said of the deviation", remedy="Say in a sentence what went otherwise.")
-        told = amendments.deviation(edition, what, detector, now=tokens.now())
-        study.write(place.changes, amendments.changes(editions).encode())
+        told = amendments.add_deviation(edition, what, detector, now=timestamps.format_time_now())
+        study.write_bytes(place.changes, amendments.render_changes(editions).encode())
     file = edition.deviations.relative_to(place.root).as_posix()
     if as_json:
         print(json.dumps({"file": file, **told.model_dump()}, ensure_ascii=False, indent=1))

@@ -41,14 +41,15 @@ from typing import Annotated, Any
 
 import typer
 
-from penmark import grading, plugins, protocol, provenance, study
-from penmark.cli import generating
-from penmark.collecting import Collected, collect, ready
-from penmark.collecting.rechecking import OUTCOMES, Rechecked, archived, refinding
-from penmark.collecting.rechecking import recheck as rechecked
-from penmark.errors import Fault, FaultsError, UsageError, counted, did_you_mean
+from penmark import plugins, protocol, study
+from penmark.cli import collect_generated
+from penmark.corpus import grades, provenance
+from penmark.errors import Fault, FaultsError, UsageError, count_noun, suggest_name
 from penmark.plugins import Source
 from penmark.records import Arm, Document, Protocol
+from penmark.stages.collect import Collected, check_corpus_open, collect_arm
+from penmark.stages.collect.recheck import OUTCOMES, Rechecked, list_archived, make_refinders
+from penmark.stages.collect.recheck import recheck_documents as rechecked
 from penmark.study import Study
 
 
@@ -64,52 +65,61 @@ def run(
     anew: Annotated[bool, typer.Option("--anew", help="Empty the arm first (before the freeze only).")] = False,
     draw: Annotated[bool, typer.Option("--draw", help="Draw the arm from what the source has, by the seed.")] = False,
     recheck: Annotated[bool, typer.Option("--recheck", help="Fetch archived texts again, and compare.")] = False,
-    topics: generating.Topics = False,
-    plan: generating.Planned = False,
-    model: generating.Models = None,
-    price: generating.Prices = None,
-    budget: generating.Budget = None,
-    refused: generating.Refused = None,
-    by: generating.By = None,
+    topics: collect_generated.Topics = False,
+    plan: collect_generated.Planned = False,
+    model: collect_generated.Models = None,
+    price: collect_generated.Prices = None,
+    budget: collect_generated.Budget = None,
+    refused: collect_generated.Refused = None,
+    by: collect_generated.By = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int | None:
-    given = _options(option or []) | {f"column.{name}": value for name, value in _options(column or []).items()}
+    given = _collect_options(option or []) | {
+        f"column.{name}": value for name, value in _collect_options(column or []).items()
+    }
     if path is not None:
         given["path"] = str(path)
     if "path" in given:
         given["path"] = str(Path(given["path"]).absolute())
     if recheck:
-        return _recheck(Path(ctx.obj), arm or [], source, given, as_json)
-    place = study.find(Path(ctx.obj))
-    ready(place.edition())
+        return _compute_recheck(Path(ctx.obj), arm or [], source, given, as_json)
+    place = study.find_study(Path(ctx.obj))
+    check_corpus_open(place.edition())
     promised = protocol.read_sealed(place.edition())
-    asked = generating.options(topics, plan, model, price, budget, refused, by)
+    asked = collect_generated.parse_generation_options(topics, plan, model, price, budget, refused, by)
     names = arm or [one.name for one in promised.arms if one.source is not None]
-    if asked.any or (source is None and not given and any(generating.writes(promised, name) for name in names)):
+    if asked.any or (
+        source is None and not given and any(collect_generated.is_generated_arm(promised, name) for name in names)
+    ):
         if anew:
             raise UsageError("texts that models wrote are not made anew", remedy="Run the command without --anew.")
-        return _generate(place, promised, names, asked, path, as_json)
-    _collect(place, promised, names, source, given, as_json, anew=anew, draw=draw)
+        return _generate_promised(place, promised, names, asked, path, as_json)
+    _collect_promised(place, promised, names, source, given, as_json, anew=anew, draw=draw)
     return 0
 
 
-def _generate(
-    place: Study, promised: Protocol, names: list[str], asked: generating.Options, path: Path | None, as_json: bool
+def _generate_promised(
+    place: Study,
+    promised: Protocol,
+    names: list[str],
+    asked: collect_generated.Options,
+    path: Path | None,
+    as_json: bool,
 ) -> int:
     """Arms that models write; another arm among them is refused."""
     codes = [0]
     results: list[Collected] = []
     try:
         for name in names:
-            result, code = generating.fill(place, promised, name, asked, path, as_json=as_json)
+            result, code = collect_generated.fill_generated_arm(place, promised, name, asked, path, as_json=as_json)
             results += [result] if result is not None else []
             codes.append(code)
     finally:
-        _show(results, as_json)
+        _show_results(results, as_json)
     return max(codes)
 
 
-def _collect(
+def _collect_promised(
     place: Study,
     promised: Protocol,
     names: list[str],
@@ -125,15 +135,15 @@ def _collect(
     faults: list[Fault] = []
     try:
         for name in names:
-            by = _plugin(promised, name, source, given)
-            plugin = plugins.source(by)
+            by = _format_plugin(promised, name, source, given)
+            plugin = plugins.load_source(by)
             made: Source | None = None
             try:
-                made = plugin(_merged(place, promised, name, source, given) | _promised(plugin, promised))
-                source_of_it = generating.joined(place, promised, name, made)
-                by = grading.GENERATION if source_of_it is not made else by
+                made = plugin(_merge_options(place, promised, name, source, given) | _read_promised(plugin, promised))
+                source_of_it = collect_generated.join_drafts(place, promised, name, made)
+                by = grades.GENERATION if source_of_it is not made else by
                 tell = _Progress(name)
-                results.append(collect(place, promised, name, source_of_it, tell, anew=anew, draw=draw, by=by))
+                results.append(collect_arm(place, promised, name, source_of_it, tell, anew=anew, draw=draw, by=by))
             except FaultsError as error:
                 faults.extend(error.faults)
                 columns = ", ".join(getattr(made, "columns", ()))
@@ -143,7 +153,7 @@ def _collect(
                 for note in getattr(made, "notes", ()):
                     print(f"note: {name}: {note}", file=sys.stderr)
     finally:
-        _show(results, as_json)  # what was written before something went wrong
+        _show_results(results, as_json)  # what was written before something went wrong
     if faults:
         raise FaultsError(faults)
     if not results:
@@ -152,7 +162,7 @@ def _collect(
         )
 
 
-def _recheck(folder: Path, arms: list[str], source: str | None, given: dict[str, str], as_json: bool) -> int:
+def _compute_recheck(folder: Path, arms: list[str], source: str | None, given: dict[str, str], as_json: bool) -> int:
     """Exit code 1 where a copy is gone or another one, 3 where somebody did not answer, or nothing could be compared."""
     if not arms:
         raise UsageError("which arm is to be rechecked?", remedy="penmark collect ARM --recheck")
@@ -161,11 +171,11 @@ def _recheck(folder: Path, arms: list[str], source: str | None, given: dict[str,
     for name in arms:
         options = given
         if place.marker.is_file():
-            options = _merged(place, protocol.read_sealed(place.edition()), name, source, given)
+            options = _merge_options(place, protocol.read_sealed(place.edition()), name, source, given)
         counts: dict[str, int] = {}
         alike: dict[tuple[str, str], int] = {}
-        chosen = [one for one in archived(folder, name) if source is None or _by(one) == source]
-        for one in rechecked(chosen, refinding(options)):
+        chosen = [one for one in list_archived(folder, name) if source is None or _explain_by(one) == source]
+        for one in rechecked(chosen, make_refinders(options)):
             outcomes.append(one)
             counts[one.outcome] = counts.get(one.outcome, 0) + 1
             said = (one.outcome, one.fact)
@@ -184,12 +194,12 @@ def _recheck(folder: Path, arms: list[str], source: str | None, given: dict[str,
     return 1 if found & {"differs", "not found"} else 3 if "no answer" in found or found == {"not compared"} else 0
 
 
-def _by(document: Document) -> str | None:
+def _explain_by(document: Document) -> str | None:
     """The source that finds an archived text again."""
     return document.provenance.locator.get("by") if document.provenance.kind == "archive" else None
 
 
-def _options(pairs: Iterable[str]) -> dict[str, str]:
+def _collect_options(pairs: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for pair in pairs:
         name, sign, value = pair.partition("=")
@@ -201,17 +211,17 @@ def _options(pairs: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _arm(promised: Protocol, name: str) -> Arm:
+def _find_arm(promised: Protocol, name: str) -> Arm:
     known = {one.name: one for one in promised.arms}
     if name not in known:
-        fact = f"{promised.edition} has no arm {name}{did_you_mean(name, known)}"
+        fact = f"{promised.edition} has no arm {name}{suggest_name(name, known)}"
         raise UsageError(fact, remedy=f"Its arms: {', '.join(known)}.")
     return known[name]
 
 
-def _plugin(promised: Protocol, name: str, source: str | None, given: dict[str, str]) -> str:
+def _format_plugin(promised: Protocol, name: str, source: str | None, given: dict[str, str]) -> str:
     """The source that is asked for, else the promised one, else the one that the path speaks for."""
-    own = _arm(promised, name).source
+    own = _find_arm(promised, name).source
     if source is not None:
         if own is not None and own.plugin != source:
             print(f"note: the protocol promises the source {own.plugin} for the arm {name}", file=sys.stderr)
@@ -220,16 +230,18 @@ def _plugin(promised: Protocol, name: str, source: str | None, given: dict[str, 
         return own.plugin
     if "path" in given:
         return "folder" if Path(given["path"]).is_dir() else "table"
-    known = ", ".join(plugins.names(plugins.SOURCES))
+    known = ", ".join(plugins.list_plugins(plugins.SOURCES))
     raise UsageError(
         f"the protocol names no source for the arm {name}",
         remedy=f"penmark collect {name} --from SOURCE --path PATH, where SOURCE is one of {known}.",
     )
 
 
-def _merged(place: Study, promised: Protocol, name: str, source: str | None, given: dict[str, str]) -> dict[str, str]:
+def _merge_options(
+    place: Study, promised: Protocol, name: str, source: str | None, given: dict[str, str]
+) -> dict[str, str]:
     """The promised options, their paths below the study, and over them what is given here."""
-    own = _arm(promised, name).source
+    own = _find_arm(promised, name).source
     if own is None or (source is not None and source != own.plugin):
         return given
     options = dict(own.options)
@@ -238,7 +250,7 @@ def _merged(place: Study, promised: Protocol, name: str, source: str | None, giv
     return options | given
 
 
-def _promised(plugin: Callable[[dict[str, str]], Source], promised: Protocol) -> dict[str, str]:
+def _read_promised(plugin: Callable[[dict[str, str]], Source], promised: Protocol) -> dict[str, str]:
     """What a source takes from the promise alone."""
     fields = {name: getattr(promised, name) for name in getattr(plugin, "promised", ())}
     return {name: value for name, value in fields.items() if value is not None}
@@ -255,31 +267,31 @@ class _Progress:
             print(f"{self._arm}: {number} texts read", file=sys.stderr, flush=True)
 
 
-def _show(results: list[Collected], as_json: bool) -> None:
+def _show_results(results: list[Collected], as_json: bool) -> None:
     known = provenance.NAMES | {field.alias or name for name, field in Document.model_fields.items()}
     for one in results:
         if one.unused:
-            hints = (f"{name}{did_you_mean(name, known)}" for name in one.unused)
+            hints = (f"{name}{suggest_name(name, known)}" for name in one.unused)
             print(f"note: {one.arm}: columns that no record has were left out: {', '.join(hints)}", file=sys.stderr)
         for why, number in one.demoted.items():
-            texts = f"{counted(number, 'text')} say{'s' if number == 1 else ''} {why}"
+            texts = f"{count_noun(number, 'text')} say{'s' if number == 1 else ''} {why}"
             print(f"warning: {one.arm}: {texts}: the grade is `stated` (docs/corpus.md)", file=sys.stderr)
         if one.lacking:
-            texts = counted(len({fault.place for fault in one.lacking}), "text")
+            texts = count_noun(len({fault.place for fault in one.lacking}), "text")
             says = "not what the arm asks for; collected all the same, and `penmark screen` names each"
             print(f"warning: {one.arm}: {texts} of this source: {says}\n{FaultsError(one.lacking)}", file=sys.stderr)
     if as_json:
-        print(json.dumps([_value(one) for one in results], ensure_ascii=False))
+        print(json.dumps([_collect_value(one) for one in results], ensure_ascii=False))
         return
     for one in results:
         what = f"{one.added} added, {one.updated} updated, {one.unchanged} unchanged"
         gone = f"; left out since they were withdrawn: {', '.join(one.withdrawn)}" if one.withdrawn else ""
         if one.pool is not None:
             what += f"; of {one.pool.candidates} candidates {one.pool.eligible} were eligible"
-        print(f"{one.arm}: {counted(one.documents, 'document')} ({what}){gone}")
+        print(f"{one.arm}: {count_noun(one.documents, 'document')} ({what}){gone}")
 
 
-def _value(one: Collected) -> dict[str, Any]:
+def _collect_value(one: Collected) -> dict[str, Any]:
     pool, lacking = one.pool, [fault._asdict() for fault in one.lacking]
     return one._asdict() | {
         "demoted": dict(one.demoted),

@@ -15,48 +15,51 @@ from typing import Annotated
 
 import typer
 
-from penmark import amendments, canon, protocol, sealing, study, tokens
+from penmark import protocol, study, timestamps
 from penmark.errors import FaultsError, UsageError
-from penmark.publish import foreseen
+from penmark.format import canonical_json
+from penmark.protocol import amendments
 from penmark.records import Authority, Protocol
-from penmark.standing import standing
+from penmark.stages.commit import make_seals
+from penmark.stages.publish import foreseen
+from penmark.stages.status import describe_standing
 
 
 def run(
     ctx: typer.Context,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    place = study.find(Path(ctx.obj))
+    place = study.find_study(Path(ctx.obj))
     edition = place.edition()
-    with study.locked(place.private / "lock", "penmark commit"):
-        promised = protocol.load(edition.protocol_yaml)
-        step = _again if edition.seal("promise").exists() else _first
+    with study.lock_file(place.private / "lock", "penmark commit"):
+        promised = protocol.load_protocol(edition.protocol_yaml)
+        step = _retry_promise if edition.seal("promise").exists() else _make_first_promise
         warnings = step(place, edition, promised)
-    _show(edition, warnings, as_json)
+    _show_warnings(edition, warnings, as_json)
 
 
-def _first(place: study.Study, edition: study.Edition, promised: Protocol) -> tuple[str, ...]:
-    found = standing(place, edition)
+def _make_first_promise(place: study.Study, edition: study.Edition, promised: Protocol) -> tuple[str, ...]:
+    found = describe_standing(place, edition)
     if found.faults:  # whatever `penmark status` calls a fault would still be one when it is too late to mend
         raise FaultsError([*found.faults, *found.undecided])
-    files = sealing.prepare(place, edition, promised)
+    files = make_seals.prepare_promise(place, edition, promised)
     warnings: list[str] = []
-    for path in amendments.carry(place.editions(), edition):
-        warnings += sealing.stamp(path, promised.authorities).warnings
-    now = tokens.now()
+    for path in amendments.carry_amendments(place.editions(), edition):
+        warnings += make_seals.request_tokens(path, promised.authorities).warnings
+    now = timestamps.format_time_now()
 
-    def seal(where: study.Edition, authorities: tuple[Authority, ...]) -> sealing.Sealed:
-        return sealing.seal(where, "promise", promised.study, files, authorities=authorities, now=now)
+    def seal(where: study.Edition, authorities: tuple[Authority, ...]) -> make_seals.SealResult:
+        return make_seals.make_seal(where, "promise", promised.study, files, authorities=authorities, now=now)
 
     foreseen.refuse(place, edition, "promise", lambda ahead: seal(ahead, ()))
     return (*warnings, *foreseen.hold_clock(seal(edition, promised.authorities)).warnings)
 
 
-def _again(place: study.Study, edition: study.Edition, promised: Protocol) -> tuple[str, ...]:
+def _retry_promise(place: study.Study, edition: study.Edition, promised: Protocol) -> tuple[str, ...]:
     """The promise stands: only timestamps that are missing can be had."""
-    sealing.check_same(edition, promised)
-    also = amendments.own(place.editions(), edition)
-    asked = sealing.retry_tokens(edition, promised.authorities, also=also)
+    make_seals.check_same(edition, promised)
+    also = amendments.list_own_amendments(place.editions(), edition)
+    asked = make_seals.retry_tokens(edition, promised.authorities, also=also)
     if not asked.written and not asked.warnings:
         raise UsageError(
             f"the promise of {edition.tag} is sealed already, and no timestamp is missing",
@@ -66,11 +69,14 @@ def _again(place: study.Study, edition: study.Edition, promised: Protocol) -> tu
     return asked.warnings
 
 
-def _show(edition: study.Edition, warnings: tuple[str, ...], as_json: bool) -> None:
-    newest = edition.seal(sealing.order(edition)[-1])
-    data = study.read(newest)
-    trust = tokens.Trust.load()
-    held = {path: tokens.check(study.read(path), data, trust) for path in sealing.token_files(newest)}
+def _show_warnings(edition: study.Edition, warnings: tuple[str, ...], as_json: bool) -> None:
+    newest = edition.seal(make_seals.list_seal_order(edition)[-1])
+    data = study.read_bytes(newest)
+    trust = timestamps.Trust.load()
+    held = {
+        path: timestamps.check_token(study.read_bytes(path), data, trust)
+        for path in make_seals.list_token_files(newest)
+    }
     seal = newest.relative_to(edition.root).as_posix()
     for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr)
@@ -79,16 +85,16 @@ def _show(edition: study.Edition, warnings: tuple[str, ...], as_json: bool) -> N
         values = {
             "edition": edition.tag,
             "seal": seal,
-            "sha256": canon.sha256(data),
+            "sha256": canonical_json.sha256(data),
             "tokens": told,
             "warnings": warnings,
         }
         print(json.dumps(values, ensure_ascii=False, indent=1))
         return
-    print(f"{edition.tag}: {seal} stands, SHA-256 {canon.sha256(data)}")
+    print(f"{edition.tag}: {seal} stands, SHA-256 {canonical_json.sha256(data)}")
     for path, result in held.items():
         print(f"  {result.detail}")
-        print(f"    {tokens.openssl_line(seal, path.relative_to(edition.root).as_posix(), at=result.at)}")
+        print(f"    {timestamps.make_openssl_line(seal, path.relative_to(edition.root).as_posix(), at=result.at)}")
     if not held:
         print("  No timestamp from outside: its time is your word alone.")
     if newest == edition.seal("promise"):

@@ -12,9 +12,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from penmark import amendments, chained, differences, promising, protocol, study
+from penmark import protocol, study
 from penmark.errors import FaultsError, UsageError
+from penmark.protocol import amendments, promise_chain, promise_differences
 from penmark.records import Change, Protocol
+from penmark.stages.commit import readiness
 from penmark.study import Edition, Study
 
 
@@ -26,7 +28,7 @@ def open_changes(place: Study, promised: Edition) -> list[Change] | None:
     draft = place.edition()
     if draft.root == promised.root or draft.seal("promise").is_file():
         return None
-    found = promising.prospect(place, draft, protocol.load(draft.protocol_yaml))
+    found = readiness.prepare_prospect(place, draft, protocol.load_protocol(draft.protocol_yaml))
     if found.judged is None:
         raise FaultsError(found.faults)
     wrong = [Change(at=at, was=becomes, becomes=said) for _, at, said, becomes in found.judged.unkept]
@@ -41,19 +43,19 @@ def covered(place: Study, promised: Edition, given: list[str]) -> list[Change]:
     found: dict[str, Change] = {}
     for each in given:
         at, named, value = each.partition("=")
-        taken = _stated(place, promised, at, value) if named else _drafted(place, promised, at)
+        taken = _list_stated(place, promised, at, value) if named else _list_drafted(place, promised, at)
         found |= {change.at: change for change in taken}
     return list(found.values())
 
 
 def told(changes: list[Change]) -> list[str]:
     """A line for each open change, and the commands that announce them."""
-    lines = [f"  {promising.told(differences.Difference(each.at, each.was, each.becomes))}" for each in changes]
+    lines = [f"  {readiness.told(promise_differences.Difference(each.at, each.was, each.becomes))}" for each in changes]
     command = " ".join(f"--covers {shlex.quote(each.at)}" for each in changes)
     return [*lines, f"Announce them before you commit: penmark amend {command} --what … --why …"]
 
 
-def _drafted(place: Study, promised: Edition, at: str) -> list[Change]:
+def _list_drafted(place: Study, promised: Edition, at: str) -> list[Change]:
     held = open_changes(place, promised)
     if held is None:
         raise UsageError(
@@ -67,32 +69,32 @@ def _drafted(place: Study, promised: Edition, at: str) -> list[Change]:
     return found
 
 
-def _stated(place: Study, promised: Edition, at: str, value: str) -> list[Change]:
-    promise = chained.read(promised).promise
-    pending = differences.announcing(amendments.announced(place.editions()), promised.tag, "Z-9999-Q4")
+def _list_stated(place: Study, promised: Edition, at: str, value: str) -> list[Change]:
+    promise = promise_chain.read(promised).promise
+    pending = promise_differences.announcing(amendments.announced(place.editions()), promised.tag, "Z-9999-Q4")
     known = {change.at: change.becomes for each in pending for change in each.covers}
-    was = known[at] if at in known else differences.value_at(promise, at)
+    was = known[at] if at in known else promise_differences.value_at(promise, at)
     top, above = {*Protocol.model_fields, "cards"}, at.rpartition("/")[0]
-    known_above = differences.value_at(promise, above) is not None if above else at.removeprefix("/") in top
+    known_above = promise_differences.value_at(promise, above) is not None if above else at.removeprefix("/") in top
     if not at.startswith("/") or (was is None and not known_above):
         places = ", ".join(sorted(f"/{name}" for name in top))
         raise UsageError(f"the promise of {promised.tag} has no place {at}", remedy=f"It has {places}.")
     becomes = (
         None
         if value == ""
-        else json.dumps(_typed(was, value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        else json.dumps(_parse_value(was, value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     )
     if was == becomes:
         raise UsageError(f"{at} is {was} already", remedy="Name what it will be.")
     try:
         return [Change(at=at, was=was, becomes=becomes)]
     except ValidationError as error:
-        raise study.validated(
+        raise study.make_validation_faults(
             "--covers", error.errors(include_url=False), "Write it like /arms/B/documents=60."
         ) from None
 
 
-def _typed(was: str | None, value: str) -> Any:
+def _parse_value(was: str | None, value: str) -> Any:
     """The value as the promise writes it: a string where a string stood, else JSON, or where it is none a string."""
     if was is not None and was.startswith('"'):
         return value

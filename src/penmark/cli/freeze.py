@@ -18,17 +18,21 @@ from typing import Annotated
 
 import typer
 
-from penmark import canon, manifest, protocol, screening, sealing, seals, study, tokens
-from penmark.cli.screen import demonstrated, keep, progress, told
-from penmark.collecting import locked
-from penmark.errors import FaultsError, PenmarkError, UsageError, counted
-from penmark.generating.holding import differing
-from penmark.manifest import Manifest
-from penmark.publish import foreseen
+from penmark import protocol, study, timestamps
+from penmark.cli.screen import list_demonstrated, print_progress, render_findings, write_findings
+from penmark.corpus import manifest
+from penmark.corpus.manifest import Manifest
+from penmark.errors import FaultsError, PenmarkError, UsageError, count_noun
+from penmark.format import canonical_json
 from penmark.records import Announcement, Authority
-from penmark.sealing import Sealed
-from penmark.study import Edition, Study
-from penmark.verify.stamps import CLOCK
+from penmark.stages import screen
+from penmark.stages.collect import lock_corpus
+from penmark.stages.commit import make_seals
+from penmark.stages.commit.make_seals import SealResult
+from penmark.stages.generate.holding import differing
+from penmark.stages.publish import foreseen
+from penmark.stages.verify.check2_seals.seal_tokens import CLOCK
+from penmark.study import Edition, Study, seal_files
 
 
 def run(
@@ -38,15 +42,15 @@ def run(
     captured_at: Annotated[str | None, typer.Option(metavar="TIME", help="When it was captured (UTC).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    place = study.find(Path(ctx.obj))
+    place = study.find_study(Path(ctx.obj))
     edition = place.edition()
-    manifest.ready(edition)
-    told_public = _announcement(edition, announced, capture, captured_at)
-    with locked(place, "`penmark freeze`"):
-        frozen, sealed = _freeze(place, edition, told_public)
+    manifest.check_ready_to_freeze(edition)
+    told_public = _find_announcement(edition, announced, capture, captured_at)
+    with lock_corpus(place, "`penmark freeze`"):
+        frozen, sealed = _freeze_announced(place, edition, told_public)
     for warning in sealed.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    digest = canon.sha256(study.read(sealed.path))
+    digest = canonical_json.sha256(study.read_bytes(sealed.path))
     if as_json:
         values = {"edition": edition.tag, "seal": "seals/corpus.json", "sha256": digest, "arms": frozen.arms}
         print(
@@ -61,28 +65,28 @@ def run(
     print("Next: `penmark scan`, or `penmark record FILE` for answers that exist.")
 
 
-def _freeze(place: Study, edition: Edition, announced: Announcement | None) -> tuple[Manifest, Sealed]:
+def _freeze_announced(place: Study, edition: Edition, announced: Announcement | None) -> tuple[Manifest, SealResult]:
     promised = protocol.read_sealed(edition)
-    sealing.unchanged(edition)  # before anything is written: over a changed promise nothing can be sealed
-    found = screening.screen(place, edition, promised, progress, demonstrated())
-    keep(place, edition, found)
+    make_seals.check_unchanged(edition)  # before anything is written: over a changed promise nothing can be sealed
+    found = screen.screen_corpus(place, edition, promised, print_progress, list_demonstrated())
+    write_findings(place, edition, found)
     errors = [finding for finding in found if finding.severity == "error"]
     if errors:
-        for line in told(errors):
+        for line in render_findings(errors):
             print(line, file=sys.stderr)
         raise PenmarkError(
-            f"{counted(len(errors), 'error')} {'stops' if len(errors) == 1 else 'stop'} the freeze",
+            f"{count_noun(len(errors), 'error')} {'stops' if len(errors) == 1 else 'stop'} the freeze",
             place=str(edition.screening),
             remedy="Mend what is told above with `penmark collect`, and freeze again; `penmark screen` tells everything. "
             "Where the promise asks for what you do not have, promise anew: another study, in another folder.",
         )
     if edited := differing(place, promised):
         raise FaultsError(edited)
-    frozen, now = manifest.freeze(place, edition, promised), tokens.now()
+    frozen, now = manifest.freeze_manifest(place, edition, promised), timestamps.format_time_now()
 
-    def seal(where: Edition, authorities: tuple[Authority, ...]) -> Sealed:
-        files = manifest.sealed(where)
-        return sealing.seal(
+    def seal(where: Edition, authorities: tuple[Authority, ...]) -> SealResult:
+        files = manifest.list_sealed_files(where)
+        return make_seals.make_seal(
             where, "corpus", promised.study, files, announced=announced, authorities=authorities, now=now
         )
 
@@ -95,7 +99,7 @@ def _freeze(place: Study, edition: Edition, announced: Announcement | None) -> t
     return frozen, foreseen.hold_clock(seal(edition, promised.authorities))
 
 
-def _announcement(
+def _find_announcement(
     edition: Edition, url: str | None, capture: str | None, captured_at: str | None
 ) -> Announcement | None:
     given = {"--announced": url, "--capture": capture, "--captured-at": captured_at}
@@ -109,17 +113,17 @@ def _announcement(
         )
     try:
         found = Announcement(url=url, capture=capture, captured_at=captured_at)
-        at = tokens.moment(captured_at)
+        at = timestamps.parse_rfc3339(captured_at)
     except ValueError:  # of the record, or of the calendar
         raise UsageError(
             f"--captured-at {captured_at} is not a time in UTC", remedy="Write it like 2026-12-01T09:00:00Z."
         ) from None
-    if at > tokens.moment(tokens.now()):
+    if at > timestamps.parse_rfc3339(timestamps.format_time_now()):
         raise UsageError(
             f"--captured-at {captured_at} lies in the future", remedy="Give the time that the archive shows."
         )
-    made = seals.read(edition, "promise").sealed_at
-    if at + CLOCK < tokens.moment(made):  # nobody could mend it once it is sealed
+    made = seal_files.read_seal(edition, "promise").sealed_at
+    if at + CLOCK < timestamps.parse_rfc3339(made):  # nobody could mend it once it is sealed
         raise UsageError(
             f"--captured-at {captured_at} lies before the promise, {made}: what was captured is not what was promised",
             remedy="Have the promised protocol captured, and give that time.",

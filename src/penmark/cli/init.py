@@ -15,9 +15,10 @@ from typing import Annotated
 
 import typer
 
-from penmark import starting, study
+from penmark import study
 from penmark.errors import UsageError
-from penmark.starting import replicating
+from penmark.stages import init
+from penmark.stages.init import replicate
 
 
 def run(
@@ -42,7 +43,7 @@ def run(
     root = Path(ctx.obj) / (folder if folder is not None else Path())
     today = datetime.now(UTC).date()
     if card is not None:
-        path = starting.card(study.find(root), card, today)
+        path = init.write_example_card(study.find_study(root), card, today)
         print(json.dumps({"wrote": [str(path)]}) if as_json else _told_card(path, card))
         return 0
     if arms is not None and bundle is None:
@@ -54,15 +55,15 @@ def run(
             "--template and --from are two ways to start", remedy="Give one of them: a bundle brings its own protocol."
         )
     if folder is None:
-        starting.refuse_other_things(root)
+        init.refuse_other_things(root)
     if bundle is not None:
         chosen = [arm.strip() for arm in arms.split(",")] if arms is not None else None
-        made = replicating.replication(root, bundle=bundle, chosen=chosen, name=name, edition=edition, today=today)
+        made = replicate.start_replication(root, bundle=bundle, chosen=chosen, name=name, edition=edition, today=today)
     elif edition is not None and template is None and name is None and study.Study(root).marker.is_file():
-        made = starting.following(study.find(root), edition, today)
+        made = init.start_next_edition(study.find_study(root), edition, today)
     else:
-        made = starting.new(root, template=template or "humanflow", name=name, edition=edition, today=today)
-    print(_as_json(made) if as_json else "\n".join(_told(made)))
+        made = init.start_study(root, template=template or "humanflow", name=name, edition=edition, today=today)
+    print(_as_json(made) if as_json else "\n".join(_describe_result(made)))
     return 0
 
 
@@ -71,7 +72,7 @@ def _told_card(path: Path, name: str) -> str:
     return f"wrote {path}\nFill in every <...>, and name it in protocol.yaml under detectors:\n  - {line}"
 
 
-def _told(made: starting.Started) -> list[str]:
+def _describe_result(made: init.Started) -> list[str]:
     lines = [f"wrote {path}" for path in made.wrote]
     for arm, missing in made.missing.items():
         shown = ", ".join(document for document, _ in missing[:10]) + (", …" if len(missing) > 10 else "")
@@ -87,7 +88,7 @@ def _told(made: starting.Started) -> list[str]:
     return lines
 
 
-def _as_json(made: starting.Started) -> str:
+def _as_json(made: init.Started) -> str:
     value = {
         "study": str(made.study.root),
         "edition": made.edition.tag,

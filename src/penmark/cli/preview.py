@@ -9,17 +9,19 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from penmark import frozen
+from penmark.corpus import sealed_edition
 from penmark.plugins import Shown
-from penmark.scan import foresight, pilot, plan, purse, ready
-from penmark.scan.foresight import Foresight
-from penmark.scan.ready import Limits
+from penmark.stages.scan import budget, forecast, pilot, plan, scan_readiness
+from penmark.stages.scan.forecast import Foresight
+from penmark.stages.scan.scan_readiness import ScanLimits
 from penmark.study import Edition, Study
 
 
-def practised(place: Study, edition: Edition, wanted: list[str], budgets: Mapping[str, Decimal], as_json: bool) -> int:
+def print_pilot(
+    place: Study, edition: Edition, wanted: list[str], budgets: Mapping[str, Decimal], as_json: bool
+) -> int:
     """Run a pilot and print it."""
-    said = pilot.run(place, edition, wanted, budgets=budgets)
+    said = pilot.run_pilot(place, edition, wanted, budgets=budgets)
     for each in said:
         if as_json:
             print(json.dumps({"event": "practised", **each._asdict()}, ensure_ascii=False))
@@ -38,33 +40,33 @@ def practised(place: Study, edition: Edition, wanted: list[str], budgets: Mappin
 # --- the plan ------------------------------------------------------------------------------------------------------
 
 
-def planned(place: Study, edition: Edition, wanted: list[str], shard: str, limits: Limits, as_json: bool) -> int:
+def print_plan(place: Study, edition: Edition, wanted: list[str], shard: str, limits: ScanLimits, as_json: bool) -> int:
     """Print what there is to ask, what it will cost, and how long it will take."""
-    ground = frozen.ground(edition, verb="scan")
-    made = plan.make(place, ground, plan.chosen(ground.protocol, ground.cards, wanted), shard)
-    taken = pilot.paces(edition)
-    found = [foresight.look(made, part, limits, taken.get(name)) for name, part in made.parts.items()]
+    ground = sealed_edition.open_sealed_edition(edition, verb="scan")
+    made = plan.make_plan(place, ground, plan.choose_detectors(ground.protocol, ground.cards, wanted), shard)
+    taken = pilot.average_paces(edition)
+    found = [forecast.forecast_detector(made, part, limits, taken.get(name)) for name, part in made.parts.items()]
     for each in found:
         if as_json:
-            print(json.dumps(_value(each), ensure_ascii=False))
+            print(json.dumps(_collect_value(each), ensure_ascii=False))
         else:
-            _plan(each)
+            _print_plan(each)
     if not as_json:
-        _money(found)
+        _print_money(found)
     return 0
 
 
-def _value(each: Foresight) -> dict[str, Any]:
+def _collect_value(each: Foresight) -> dict[str, Any]:
     value = dataclasses.asdict(each)
     value |= value.pop("counts")
     price, seconds = each.price, value.pop("seconds")
-    value["price"] = None if price is None else _plain(price)
+    value["price"] = None if price is None else _format_plain(price)
     value["expected_seconds"] = None if seconds is None else round(seconds)
     return value
 
 
-def _plan(each: Foresight) -> None:
-    expected = "" if each.seconds is None else f" (about {_duration(each.seconds)}, {each.because})"
+def _print_plan(each: Foresight) -> None:
+    expected = "" if each.seconds is None else f" (about {_format_duration(each.seconds)}, {each.because})"
     print(f"{each.detector}: {each.counts['to_ask']} of {each.counts['documents']} documents to ask about{expected}")
     for reason, count in each.skips.items():
         print(f"  {count} not scannable: {reason}")
@@ -73,28 +75,30 @@ def _plan(each: Foresight) -> None:
     if each.price is not None:
         canaries = f", {each.canaries} canary texts among them" if each.canaries else ""
         how = "each text rounded as the vendor does it" if each.known else "its card tells no price"
-        print(f"  costs {_plain(each.price)} {each.currency} ({how}{canaries}), and what is asked again")
+        print(f"  costs {_format_plain(each.price)} {each.currency} ({how}{canaries}), and what is asked again")
     for variable, there in each.variables.items():
         print(f"  key in {variable}: {'set' if there else 'NOT SET'}")
 
 
-def _money(found: Iterable[Foresight]) -> None:
+def _print_money(found: Iterable[Foresight]) -> None:
     sums: defaultdict[str, Decimal] = defaultdict(Decimal)
     options = []
     for each in found:
         if each.price is not None and each.currency is not None and each.price > 0:
-            sums[purse.unit(each.detector, each.currency)] += each.price
-            options.append(f"--budget {each.detector}={_plain(each.price)}")
+            sums[budget.name_unit(each.detector, each.currency)] += each.price
+            options.append(f"--budget {each.detector}={_format_plain(each.price)}")
     if options:
-        print("in all: " + ", ".join(f"{_plain(amount)} {currency}" for currency, amount in sorted(sums.items())))
+        print(
+            "in all: " + ", ".join(f"{_format_plain(amount)} {currency}" for currency, amount in sorted(sums.items()))
+        )
         print(f"To allow just that: penmark scan {' '.join(options)}")
 
 
-def _plain(amount: Decimal) -> str:
+def _format_plain(amount: Decimal) -> str:
     return f"{amount.normalize():f}"
 
 
-def _duration(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     """As people say it."""
     if seconds < 120:
         return f"{round(seconds)} s"
@@ -104,15 +108,15 @@ def _duration(seconds: float) -> str:
 # --- the check -----------------------------------------------------------------------------------------------------
 
 
-def checked(place: Study, edition: Edition, wanted: list[str], as_json: bool) -> int:
+def print_readiness(place: Study, edition: Edition, wanted: list[str], as_json: bool) -> int:
     """Print the facts of each detector, what stands in the way of asking it, and what a vendor would be sent."""
-    promised = ready.promised(edition)
-    names = plan.named(promised, wanted) or sorted(each.name for each in promised.detectors)
-    found = [ready.check(place, edition, promised.detector(name)) for name in names]
+    promised = scan_readiness.load_promised_protocol(edition)
+    names = plan.check_named(promised, wanted) or sorted(each.name for each in promised.detectors)
+    found = [scan_readiness.check_detector_ready(place, edition, promised.detector(name)) for name in names]
     for each in found:
         if as_json:
             trouble = [fault._asdict() for fault in each.trouble]
-            value = {**vars(each), "trouble": trouble, "requests": [_request(shown) for shown in each.requests]}
+            value = {**vars(each), "trouble": trouble, "requests": [_collect_request(shown) for shown in each.requests]}
             print(json.dumps(value, ensure_ascii=False))
             continue
         facts = [f"version {each.version}" if each.version else None, f"AI: {each.rule}" if each.rule else None]
@@ -123,16 +127,16 @@ def checked(place: Study, edition: Edition, wanted: list[str], as_json: bool) ->
         for fault in each.trouble:
             print(f"      {fault}")
         for shown in each.requests:
-            _show(shown)
+            _show_shown(shown)
     return 1 if any(each.trouble for each in found) else 0
 
 
-def _request(shown: Shown) -> dict[str, Any]:
+def _collect_request(shown: Shown) -> dict[str, Any]:
     body = None if shown.body is None else shown.body.decode()
     return {"step": shown.step, "method": shown.method, "url": shown.url, "headers": shown.headers, "body": body}
 
 
-def _show(shown: Shown) -> None:
+def _show_shown(shown: Shown) -> None:
     print(f"      {shown.step:<7}{shown.method} {shown.url}")
     for name, value in shown.headers.items():
         print(f"             {name}: {value}")

@@ -14,9 +14,9 @@ import time
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from penmark.scan.lane import Lane
-from penmark.scan.plan import Part
-from penmark.scan.run import Scan
+from penmark.stages.scan.plan import Part
+from penmark.stages.scan.run import Scan
+from penmark.stages.scan.worker import Worker
 
 PAUSE = 10.0
 """Seconds between two plain lines of a detector."""
@@ -49,7 +49,7 @@ class Progress:
 
     def __enter__(self) -> Self:
         if not self._as_json and sys.stderr.isatty():
-            self._live, self._tasks = _live(self._before)
+            self._live, self._tasks = _make_live_display(self._before)
             self._live.start()
         return self
 
@@ -60,7 +60,7 @@ class Progress:
             with contextlib.suppress(OSError):
                 self._live.stop()
 
-    def tell(self, lane: Lane, part: Part) -> None:
+    def tell(self, lane: Worker, part: Part) -> None:
         """Show how far a lane is. Called from the lane's thread."""
         with self._lock:
             if not self._silent:
@@ -69,16 +69,16 @@ class Progress:
                 except OSError:
                     self._silent = True
 
-    def _tell(self, lane: Lane, part: Part) -> None:
+    def _tell(self, lane: Worker, part: Part) -> None:
         name, ended = part.detector.name, lane.tally.ended is not None
-        now = self._now(name, lane)
+        now = self._make_now(name, lane)
         if self._live is not None:
-            told = {"failed": now.failed, "declined": now.declined, "rate": _rate(now), "cost": now.cost}
-            self._live.update(self._tasks[name], completed=now.done, left=_left(now), **told)
-        elif self._due(name, now, ended):
+            told = {"failed": now.failed, "declined": now.declined, "rate": _rate_now(now), "cost": now.cost}
+            self._live.update(self._tasks[name], completed=now.done, left=_format_left(now), **told)
+        elif self._is_due(name, now, ended):
             self._print(name, now)
 
-    def _now(self, name: str, lane: Lane) -> Now:
+    def _make_now(self, name: str, lane: Worker) -> Now:
         tally, before, account = lane.tally, self._before[name], self._scan.purse.accounts.get(name)
         new = tally.answered + tally.declined + tally.failed
         done = before["documents"] - before["to_ask"] + new + tally.recovered
@@ -87,7 +87,7 @@ class Progress:
         cost = "" if account is None else f"{account.due.normalize():f} {account.currency}"
         return Now(done, before["documents"], tally.declined, tally.failed, rate, left, cost)
 
-    def _due(self, name: str, now: Now, ended: bool) -> bool:
+    def _is_due(self, name: str, now: Now, ended: bool) -> bool:
         """Whether there is enough to tell: so much more done, and for plain lines so much later."""
         last, at = self._told[name]
         step = now.done * (100 if self._as_json else 10) // max(1, now.documents)
@@ -107,24 +107,24 @@ class Progress:
             return
         parts = [f"{count} {what}" for count, what in ((now.declined, "declined"), (now.failed, "failed")) if count]
         if now.done < now.documents:
-            parts += [_rate(now), _left(now)]
+            parts += [_rate_now(now), _format_left(now)]
         parts += [now.cost] if now.cost else []
         told = ", ".join(part for part in parts if part)
         print(f"{name}: {now.done} of {now.documents}{', ' if told else ''}{told}", file=sys.stderr, flush=True)
 
 
-def _rate(now: Now) -> str:
+def _rate_now(now: Now) -> str:
     return f"{now.rate:.1f}/s" if now.rate >= 1 else f"{60 * now.rate:.1f}/min"
 
 
-def _left(now: Now) -> str:
+def _format_left(now: Now) -> str:
     if now.left is None or now.done >= now.documents:
         return ""
     minutes, seconds = divmod(round(now.left), 60)
     return f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d} left"
 
 
-def _live(before: dict[str, dict[str, int]]) -> tuple[Any, dict[str, Any]]:
+def _make_live_display(before: dict[str, dict[str, int]]) -> tuple[Any, dict[str, Any]]:
     from rich import progress
     from rich.console import Console
 

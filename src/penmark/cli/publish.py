@@ -16,10 +16,12 @@ from typing import Annotated
 
 import typer
 
-from penmark import sealing, seals, study
-from penmark.publish import publish, said
-from penmark.publish.extract import extract
-from penmark.report import check_current
+from penmark import study
+from penmark.page import check_current
+from penmark.stages.commit import make_seals
+from penmark.stages.publish import describe_finding, publish_edition
+from penmark.stages.publish.vendor_extract import make_extract
+from penmark.study import seal_files
 
 
 def run(
@@ -39,15 +41,15 @@ def run(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
-    place = study.find(Path(ctx.obj))
+    place = study.find_study(Path(ctx.obj))
     chosen = place.edition(edition)
     if detector is not None:
         folder = place.bundles / chosen.tag if bundle is None else bundle
-        _extract(folder, detector, out or folder.with_name(f"{folder.name}-{detector}"), as_json)
+        _extract_bundle(folder, detector, out or folder.with_name(f"{folder.name}-{detector}"), as_json)
         return 0
     if chosen.seal("evidence").exists():
-        _look(chosen)
-    made = publish(place, chosen, out or place.bundles / chosen.tag, tar=tar, despite_failures=despite)
+        _look_chosen(chosen)
+    made = publish_edition(place, chosen, out or place.bundles / chosen.tag, tar=tar, despite_failures=despite)
     counted = {state: sum(c.state == state for c in made.checks) for state in ("ok", "failed", "not checked")}
     if as_json:
         print(
@@ -67,26 +69,27 @@ def run(
         print(f"{made.tar}: the same, packed")
     print(f"verified: {', '.join(f'{count} {state}' for state, count in counted.items())}")
     for failed in (c for c in made.checks if c.state == "failed"):
-        print(f"  {failed.number} {failed.name} failed: {said(failed)}")
+        print(f"  {failed.number} {failed.name} failed: {describe_finding(failed)}")
     print(f"SHA256SUMS has the digest {made.sums_sha256}: print it where you announce the bundle.")
     print(f"Next: penmark verify {made.folder}", file=sys.stderr)
     return int(counted["failed"] > 0)
 
 
-def _look(chosen: study.Edition) -> None:
+def _look_chosen(chosen: study.Edition) -> None:
     """Before anything is made: whether tables and page are those that are to be published, and by whom they are."""
-    sealing.unchanged(chosen)  # a page of tables that are not the sealed ones is not worth a look
+    make_seals.check_unchanged(chosen)  # a page of tables that are not the sealed ones is not worth a look
     check_current(chosen)
-    if not seals.by_our_rules(chosen):
+    if not seal_files.is_by_our_rules(chosen):
         print(
-            f"warning: this edition's evidence was sealed {seals.describe_rules(chosen)}: whoever verifies the bundle with that "
+            f"warning: this edition's evidence was sealed {seal_files.describe_rules(chosen)}: whoever verifies the "
+            f"bundle with that "
             "release makes page and words again, and is told where these are others. Publish with that release.",
             file=sys.stderr,
         )
 
 
-def _extract(bundle: Path, detector: str, out: Path, as_json: bool) -> None:
-    made = extract(bundle, detector, out)
+def _extract_bundle(bundle: Path, detector: str, out: Path, as_json: bool) -> None:
+    made = make_extract(bundle, detector, out)
     if as_json:
         print(json.dumps({**vars(made), "folder": str(made.folder)}))
         return

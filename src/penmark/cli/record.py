@@ -24,10 +24,14 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from penmark import amendments, cards, frozen, reading, sealing, study
-from penmark.errors import Fault, UsageError, counted
-from penmark.record import Import, Recorded, mapping, record, sheets
+from penmark import cards, study
+from penmark.cards import judge
+from penmark.corpus import sealed_edition
+from penmark.errors import Fault, UsageError, count_noun
+from penmark.protocol import amendments
 from penmark.records import Head
+from penmark.stages.commit import make_seals
+from penmark.stages.record import Import, Recorded, columns, record_answers, work_sheets
 from penmark.study import Edition, Study
 
 T = TypeVar("T")
@@ -74,7 +78,7 @@ def run(
     maps: Annotated[
         list[str] | None,
         typer.Option(
-            "--map", metavar="FIELD=POINTER", help=f"Where a field stands in a row: {', '.join(mapping.FIELDS)}."
+            "--map", metavar="FIELD=POINTER", help=f"Where a field stands in a row: {', '.join(columns.FIELDS)}."
         ),
     ] = None,
     mapping_file: Annotated[Path | None, typer.Option("--mapping", help="The same, in a YAML file.")] = None,
@@ -90,18 +94,18 @@ def run(
 ) -> None:
     files = file or []
     typed = (second, settle, screenshots)
-    _check(files, sheet, typed, maps is not None, mapping_file is not None)
-    edition = (place := study.find(Path(ctx.obj))).edition()
+    _check_options(files, sheet, typed, maps is not None, mapping_file is not None)
+    edition = (place := study.find_study(Path(ctx.obj))).edition()
     if sheet is not None:
-        _sheets(place, edition, detector, sheet, as_json)
+        _write_sheets(place, edition, detector, sheet, as_json)
     else:
-        fields = mapping.load(mapping_file) if mapping_file is not None else mapping.parse(maps) if maps else None
+        fields = columns.load(mapping_file) if mapping_file is not None else columns.parse(maps) if maps else None
         wanted = Import(detector, fields, None, by, *typed, None, retrospective, as_displayed, elsewhere)
-        arms, orders = _each(arm or [], len(files), "arm"), _each(order or [], len(files), "order")
-        _files(place, edition, list(zip(files, arms, orders, strict=True)), wanted, as_json)
+        arms, orders = _list_each(arm or [], len(files), "arm"), _list_each(order or [], len(files), "order")
+        _record_files(place, edition, list(zip(files, arms, orders, strict=True)), wanted, as_json)
 
 
-def _files(
+def _record_files(
     place: Study,
     edition: Edition,
     files: list[tuple[Path, str | None, Path | None]],
@@ -110,12 +114,14 @@ def _files(
 ) -> None:
     """Record one file after the other, each with its arm and its order."""
     for path, only, order in files:
-        done = record(place, edition, path, replace(wanted, arm=only, order=order))
-        _recorded(place, edition, done, path.name if only is None else f"{path.name} ({only})", as_json)
+        done = record_answers(place, edition, path, replace(wanted, arm=only, order=order))
+        _print_recorded(place, edition, done, path.name if only is None else f"{path.name} ({only})", as_json)
     _seal_heads(edition, done.heads)
 
 
-def _check(files: list[Path], sheet: Path | None, typed: tuple[Path | None, ...], maps: bool, mapped: bool) -> None:
+def _check_options(
+    files: list[Path], sheet: Path | None, typed: tuple[Path | None, ...], maps: bool, mapped: bool
+) -> None:
     """Raises UsageError where the options do not go together."""
     if maps and mapped:
         raise UsageError("--map and --mapping do not go together", remedy="Put everything in one of them.")
@@ -131,22 +137,22 @@ def _check(files: list[Path], sheet: Path | None, typed: tuple[Path | None, ...]
         )
 
 
-def _recorded(place: Study, edition: Edition, done: Recorded, source: str, as_json: bool) -> None:
+def _print_recorded(place: Study, edition: Edition, done: Recorded, source: str, as_json: bool) -> None:
     """Write down what went otherwise than promised, and tell what was recorded. A remark on an answer is in its reading: no
     promise says how a vendor quotes a text."""
     told = [f"recorded from {source}: {what}" for what in done.otherwise]
     told += [f"typed twice: {one}" for one in done.settled]
     for what in told:
-        amendments.deviation(edition, what, done.detector, now=reading.now())
+        amendments.add_deviation(edition, what, done.detector, now=judge.get_time_now())
     if told:
-        study.write(place.changes, amendments.changes(place.editions()).encode())
-    _show(done, source, as_json)
+        study.write_bytes(place.changes, amendments.render_changes(place.editions()).encode())
+    _show_done(done, source, as_json)
 
 
-def _sheets(place: Study, edition: Edition, detector: str, out: Path, as_json: bool) -> None:
-    made = sheets.make(place, edition, detector, out)
+def _write_sheets(place: Study, edition: Edition, detector: str, out: Path, as_json: bool) -> None:
+    made = work_sheets.make_work_sheets(place, edition, detector, out)
     if as_json:
-        print(json.dumps({**made._asdict(), "folder": str(made.folder), "heads": _plain(made.heads)}))
+        print(json.dumps({**made._asdict(), "folder": str(made.folder), "heads": _format_plain(made.heads)}))
     elif made.texts:
         print(f"{made.detector}: work sheets for {made.texts} texts in {made.folder}; begin with its README.txt")
     if not as_json:
@@ -160,11 +166,11 @@ def _sheets(place: Study, edition: Edition, detector: str, out: Path, as_json: b
         _seal_heads(edition, made.heads)
 
 
-def _plain(heads: dict[str, Head]) -> dict[str, object]:
+def _format_plain(heads: dict[str, Head]) -> dict[str, object]:
     return {name: head.model_dump() for name, head in heads.items()}
 
 
-def _each(given: list[T], files: int, what: str) -> list[T | None]:
+def _list_each(given: list[T], files: int, what: str) -> list[T | None]:
     """What is given for each file: one for all of them, or one for each."""
     if len(given) not in (0, 1, files):
         raise UsageError(
@@ -176,17 +182,17 @@ def _each(given: list[T], files: int, what: str) -> list[T | None]:
 
 def _seal_heads(edition: Edition, heads: dict[str, Head]) -> None:
     """Seal how the journal stands, where an authority says when that was; without one a seal would add nothing."""
-    promised = frozen.ground(edition, verb="record").protocol
+    promised = sealed_edition.open_sealed_edition(edition, verb="record").protocol
     if not promised.authorities:
         return
-    sealed = sealing.seal(
+    sealed = make_seals.make_seal(
         edition,
         "heads",
         promised.study,
         [],
         journals=heads,
         authorities=promised.authorities,
-        now=reading.now(),
+        now=judge.get_time_now(),
     )
     for warning in sealed.warnings:
         print(f"warning: {warning}", file=sys.stderr)
@@ -201,20 +207,20 @@ _RETROSPECTIVE = (
 _ONE_SIDED = "Look at a few answers: is their number what the card says of it, and does it run that way?"
 
 
-def _show(done: Recorded, source: str, as_json: bool) -> None:
+def _show_done(done: Recorded, source: str, as_json: bool) -> None:
     for miss in done.misses:
         print(f"warning: {Fault(done.detector, miss.message, cards.REMEDY)}", file=sys.stderr)
     if done.one_sided is not None:
         print(f"warning: {Fault(done.detector, done.one_sided, _ONE_SIDED)}", file=sys.stderr)
     if as_json:
         misses = [miss._asdict() for miss in done.misses]
-        print(json.dumps({**done._asdict(), "heads": _plain(done.heads), "misses": misses}, ensure_ascii=False))
+        print(json.dumps({**done._asdict(), "heads": _format_plain(done.heads), "misses": misses}, ensure_ascii=False))
         return
     print(f"{done.detector}: {done.readings} readings from {source}")
     for state, count in done.states.items():
         print(f"  {count} {state}")
     counts = ((done.undated, ("has", "have"), "no date"), (done.older, ("is", "are"), "older than the promise"))
-    late = [f"{counted(count, 'answer')} {verbs[count != 1]} {what}" for count, verbs, what in counts if count]
+    late = [f"{count_noun(count, 'answer')} {verbs[count != 1]} {what}" for count, verbs, what in counts if count]
     if late:
         print(f"  {' and '.join(late)}: {_RETROSPECTIVE}")
     if done.once:

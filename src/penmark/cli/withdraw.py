@@ -14,7 +14,8 @@ from typing import Annotated
 
 import typer
 
-from penmark import study, tokens, withdrawing
+from penmark import study, timestamps
+from penmark.stages import withdraw
 
 
 def run(
@@ -22,8 +23,8 @@ def run(
     document: Annotated[str, typer.Argument(metavar="ID", help="The document's id.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
-    place = study.find(Path(ctx.obj))
-    done = withdrawing.withdraw(place, document, now=tokens.now())
+    place = study.find_study(Path(ctx.obj))
+    done = withdraw.withdraw_text(place, document, now=timestamps.format_time_now())
     holding = [trace for trace in done.left if trace.holds != "a digest of the text"]
     if as_json:
         value = done._asdict() | {"left": [trace._asdict() for trace in done.left]}

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from penmark import protocol, study
 from penmark.demo import human, wheels
-from penmark.errors import UsageError, installing
+from penmark.errors import UsageError, describe_install
 
 TITLE = "Demonstration of the machinery: it measures nothing"
 LOCAL = {
@@ -42,29 +42,29 @@ def check_installed(*, detectors: bool = True) -> None:
     lacking = [name for module, name in needed.items() if importlib.util.find_spec(module) is None]
     if lacking:
         fact = f"the demonstration needs {', '.join(lacking)}: not installed here"
-        raise UsageError(fact, remedy=installing("demo"))
+        raise UsageError(fact, remedy=describe_install("demo"))
 
 
-def material(folder: Path) -> tuple[Path, Path]:
+def write_material(folder: Path) -> tuple[Path, Path]:
     """Write the human and the AI texts, each a folder with metadata.csv, below ``folder``; gives both folders."""
     texts = folder / "human"
     texts.mkdir(parents=True, exist_ok=True)
-    human.write(texts, human.pieces(*wheels.fetch(wheels.cache_folder())))
+    human.write_pieces(texts, human.choose_pieces(*wheels.fetch_wheels(wheels.find_cache_folder())))
     written = folder / "ai"
     with as_file(files("penmark.demo") / "texts") as stored:
         shutil.copytree(stored, written, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "*.py"))
     return texts, written
 
 
-def promise(
+def write_demo_protocol(
     edition: study.Edition, authority: str, *, title: str = TITLE, detectors: Iterable[str] | None = None
 ) -> None:
     """Put the demonstration's protocol in the place of the template's, with the seed and the dates that `init` chose.
 
     ``detectors``: a line of the protocol for each; without them those that run here.
     """
-    begun = protocol.load(edition.protocol_yaml)
-    followed = protocol.template("humanflow")
+    begun = protocol.load_protocol(edition.protocol_yaml)
+    followed = protocol.load_template("humanflow")
     text = (files("penmark.demo") / "protocol.yaml").read_text(encoding="utf-8")
     values = {
         "study": begun.study,
@@ -74,25 +74,25 @@ def promise(
         "opens": begun.window.opens,
         "closes": begun.window.closes,
         "seed_sha256": begun.seed_sha256,
-        "detectors": "\n".join(detectors if detectors is not None else map(_local, sorted(LOCAL))),
+        "detectors": "\n".join(detectors if detectors is not None else map(_is_local, sorted(LOCAL))),
         "authority": authority,
     }
-    study.write(edition.protocol_yaml, string.Template(text).substitute(values).encode())
+    study.write_bytes(edition.protocol_yaml, string.Template(text).substitute(values).encode())
 
 
-def _local(name: str) -> str:
+def _is_local(name: str) -> str:
     facts = f"surface: local, tier: free software, payer: nobody, relation: {LOCAL[name]}"
     return f"  - {{name: {name}, card: {name}, {facts}}}"
 
 
-def table1(path: Path) -> list[str]:
+def summarise_table1(path: Path) -> list[str]:
     """The headline rates of table1.csv as lines for a terminal."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     lines = [f"{'detector':<18}{'human texts called AI':<40}{'AI texts called AI'}"]
     for row in rows:
         shown = [
-            f"{row[k]} of {row[n]}  {_percent(row[r])} [{_percent(row[low])}, {_percent(row[high])}]"
+            f"{row[k]} of {row[n]}  {_format_percent(row[r])} [{_format_percent(row[low])}, {_format_percent(row[high])}]"
             + (f" ({missing})" if (missing := row.get(f"{r.removesuffix('_rate')}_unanswered")) else "")
             for k, n, r, low, high in (
                 ("false_positives", "human_n", "fp_rate", "fp_low", "fp_high"),
@@ -103,5 +103,5 @@ def table1(path: Path) -> list[str]:
     return lines
 
 
-def _percent(cell: str) -> str:
+def _format_percent(cell: str) -> str:
     return "—" if cell == "" else f"{100 * float(cell):.1f} %"

@@ -45,14 +45,14 @@ class LocalAuthority(NamedTuple):
 
 
 @contextlib.contextmanager
-def local_authority(folder: Path, name: str) -> Iterator[LocalAuthority]:
+def run_local_authority(folder: Path, name: str) -> Iterator[LocalAuthority]:
     """An authority that answers while in the block. Its keys are made in ``folder`` and are new each time.
 
     Raises ServiceError where openssl is not installed.
     """
     if shutil.which("openssl") is None:
         raise ServiceError("the program openssl is not installed", remedy="Install it: sudo apt-get install openssl")
-    _make(folder, name)
+    _make_folder(folder, name)
     with _Server(folder) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()
@@ -63,7 +63,7 @@ def local_authority(folder: Path, name: str) -> Iterator[LocalAuthority]:
             thread.join()
 
 
-def reply(folder: Path, query: bytes) -> bytes:
+def answer_query(folder: Path, query: bytes) -> bytes:
     """What ``openssl ts -reply`` answers to a query, with the keys in ``folder``. Raises ServiceError."""
     command = ["openssl", "ts", "-reply", "-config", "tsa.cnf", "-section", "tsa", "-queryfile", "/dev/stdin"]
     command += ["-signer", "tsa.pem", "-inkey", "tsa.key"]
@@ -94,7 +94,7 @@ class _Handler(BaseHTTPRequestHandler):
         query = self.rfile.read(int(length))
         try:
             with self.server.one_at_a_time:
-                answer = reply(self.server.folder, query)
+                answer = answer_query(self.server.folder, query)
         except ServiceError as error:
             self.send_error(500, error.faults[0].fact)
             return
@@ -108,29 +108,29 @@ class _Handler(BaseHTTPRequestHandler):
         """Says nothing: progress belongs to the command line."""
 
 
-def _make(folder: Path, name: str) -> None:
+def _make_folder(folder: Path, name: str) -> None:
     """A root, a signer under it, and openssl's configuration."""
     root_key, signer_key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    root_name, signer_name = _name(f"{name} root"), _name(name)
+    root_name, signer_name = _name_common(f"{name} root"), _name_common(name)
     root = (
-        _certificate(root_name, root_name, root_key.public_key(), root_key.public_key(), days=3650)
+        _make_certificate(root_name, root_name, root_key.public_key(), root_key.public_key(), days=3650)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .sign(root_key, hashes.SHA256())
     )
     signer = (
-        _certificate(signer_name, root_name, signer_key.public_key(), root_key.public_key(), days=366)
+        _make_certificate(signer_name, root_name, signer_key.public_key(), root_key.public_key(), days=366)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.TIME_STAMPING]), critical=True)
         .sign(root_key, hashes.SHA256())
     )
-    study.write(folder / "root.pem", root.public_bytes(Encoding.PEM))
-    study.write(folder / "tsa.pem", signer.public_bytes(Encoding.PEM))
+    study.write_bytes(folder / "root.pem", root.public_bytes(Encoding.PEM))
+    study.write_bytes(folder / "tsa.pem", signer.public_bytes(Encoding.PEM))
     study.write_private(folder / "tsa.key", signer_key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    study.write(folder / "tsa.cnf", _CONFIGURATION.encode())
-    study.write(folder / "serial", b"01\n")
+    study.write_bytes(folder / "tsa.cnf", _CONFIGURATION.encode())
+    study.write_bytes(folder / "serial", b"01\n")
 
 
-def _certificate(
+def _make_certificate(
     subject: x509.Name,
     issuer: x509.Name,
     key: ec.EllipticCurvePublicKey,
@@ -153,5 +153,5 @@ def _certificate(
     )
 
 
-def _name(common: str) -> x509.Name:
+def _name_common(common: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])

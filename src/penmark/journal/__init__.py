@@ -1,12 +1,12 @@
 """Journals: the append-only record of all attempts and readings of one detector (docs/format.md, 7).
 
-``Writer`` makes them; ``read`` and ``read_all`` hold them against the format and give their columns.
+``JournalWriter`` makes them; ``read_journal`` and ``read_journals`` hold them against the format and give their columns.
 Nobody else parses them.
 """
 
-from penmark.journal.lines import FIELDS, KINDS, STOPPED, start_line
-from penmark.journal.reading import MAX_FAULTS, Journal, file_name, read, read_all, schema
-from penmark.journal.writing import Writer
+from penmark.journal.append_log import JournalWriter
+from penmark.journal.journal_lines import FIELDS, KINDS, STOPPED, make_start_line
+from penmark.journal.journal_reader import MAX_FAULTS, Journal, make_schema, name_journal, read_journal, read_journals
 
 __all__ = [
     "FIELDS",
@@ -14,10 +14,10 @@ __all__ = [
     "MAX_FAULTS",
     "STOPPED",
     "Journal",
-    "Writer",
-    "file_name",
-    "read",
-    "read_all",
-    "schema",
-    "start_line",
+    "JournalWriter",
+    "make_schema",
+    "make_start_line",
+    "name_journal",
+    "read_journal",
+    "read_journals",
 ]

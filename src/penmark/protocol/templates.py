@@ -12,13 +12,14 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from penmark import canon, handwritten, study, versions
-from penmark.errors import PenmarkError, UsageError, did_you_mean
+from penmark import study, yaml_records
+from penmark.errors import PenmarkError, UsageError, suggest_name
+from penmark.format import canonical_json, versions
 from penmark.records import Protocol
 from penmark.records import Template as Named
 
 TEMPLATES = ("humanflow", "small")
-FOLDER = Path(__file__).parent.parent / "templates"
+FOLDER = Path(__file__).parent.parent / "shipped" / "templates"
 
 # What a study fills in; the skeleton has these instead, so that its digest is the template's alone.
 _NEUTRAL = {
@@ -45,44 +46,44 @@ class Skeleton(NamedTuple):
 
 
 @cache
-def template(name: str) -> Skeleton:
+def load_template(name: str) -> Skeleton:
     """The template ``name``. Raises UsageError for one that does not ship."""
     if name not in TEMPLATES:
         raise UsageError(
-            f"there is no template {name!r}{did_you_mean(name, TEMPLATES)}",
+            f"there is no template {name!r}{suggest_name(name, TEMPLATES)}",
             remedy=f"Take one of {', '.join(TEMPLATES)}.",
         )
-    return _skeleton(name, FOLDER / f"{name}.yaml", versions.WRITES)
+    return _read_skeleton(name, FOLDER / f"{name}.yaml", versions.WRITES)
 
 
 @cache
-def _shipped(name: str) -> tuple[Skeleton, ...]:
+def _list_shipped_templates(name: str) -> tuple[Skeleton, ...]:
     """Every template that ever shipped as ``name``, the newest first."""
-    return template(name), _skeleton(name, FOLDER / "format1" / f"{name}.yaml", 1)
+    return load_template(name), _read_skeleton(name, FOLDER / "format1" / f"{name}.yaml", 1)
 
 
-def _skeleton(name: str, path: Path, number: int) -> Skeleton:
-    text = study.read(path).decode()
+def _read_skeleton(name: str, path: Path, number: int) -> Skeleton:
+    text = study.read_bytes(path).decode()
     filled = string.Template(text).substitute(_NEUTRAL)
-    record = handwritten.parse(filled.encode(), str(path), Protocol)
+    record = yaml_records.parse_record(filled.encode(), str(path), Protocol)
     record = record.model_copy(update={"template": None, "format": number})
-    digest = canon.sha256(canon.encode(record.model_dump(mode="json", by_alias=True)))
+    digest = canonical_json.sha256(canonical_json.encode_json(record.model_dump(mode="json", by_alias=True)))
     return Skeleton(name, text, record, digest)
 
 
-def fill(name: str, values: Mapping[str, str]) -> str:
+def fill_template(name: str, values: Mapping[str, str]) -> str:
     """The text of a new protocol from the template ``name``.
 
     ``values``: ``study``, ``edition``, ``opens``, ``closes``, ``seed_sha256``; the digest of the template that it
     follows is filled in here. (``small`` follows ``humanflow``: it is that protocol, scaled down.)
     """
-    scalars = {key: handwritten.scalar(value) for key, value in values.items()}
-    return string.Template(template(name).text).substitute(scalars, template=template("humanflow").sha256)
+    scalars = {key: yaml_records.format_scalar(value) for key, value in values.items()}
+    return string.Template(load_template(name).text).substitute(scalars, template=load_template("humanflow").sha256)
 
 
-def followed(named: Named) -> Skeleton:
+def find_followed_template(named: Named) -> Skeleton:
     """The template that a protocol says it follows, by name and digest. Raises UnknownTemplate."""
-    for known in _shipped(named.name) if named.name in TEMPLATES else ():
+    for known in _list_shipped_templates(named.name) if named.name in TEMPLATES else ():
         if known.sha256 == named.sha256:
             return known
     raise UnknownTemplate(

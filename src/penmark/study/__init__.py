@@ -9,30 +9,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from penmark import canon
 from penmark.errors import PenmarkError
-from penmark.study.cells import cell, csv_bytes, delimiter, exact, validated
+from penmark.format import canonical_json
+from penmark.study.csv_files import detect_delimiter, encode_csv, escape_cell, make_validation_faults, unescape_cell
 from penmark.study.files import (
     MAX_LINE,
-    begins,
     beside,
-    blocks,
-    disk,
-    gzipped,
-    lines,
-    locked,
-    only_line_ends,
+    compare_file_line_ends,
+    compress_gzip,
+    has_line_digest,
+    lock_file,
+    make_disk_error,
     own,
-    read,
+    read_blocks,
+    read_bytes,
     read_json,
-    records,
+    read_json_lines,
+    read_lines,
     sync_folder,
-    write,
+    write_bytes,
     write_private,
     write_records,
 )
 from penmark.study.grids import Grid, Line
-from penmark.study.places import EXTRACT, Edition, Study, find, is_bundle, refuse_extract
+from penmark.study.layout import EXTRACT, Edition, Study, find_study, is_bundle, refuse_extract
 
 __all__ = [
     "EXTRACT",
@@ -43,29 +43,29 @@ __all__ = [
     "Grid",
     "Line",
     "Study",
-    "begins",
     "beside",
-    "blocks",
-    "cell",
-    "csv_bytes",
-    "delimiter",
-    "disk",
-    "exact",
-    "find",
-    "gzipped",
+    "compare_file_line_ends",
+    "compress_gzip",
+    "detect_delimiter",
+    "encode_csv",
+    "escape_cell",
+    "find_study",
+    "has_line_digest",
     "is_bundle",
-    "lines",
-    "locked",
-    "only_line_ends",
+    "lock_file",
+    "make_disk_error",
+    "make_validation_faults",
     "own",
-    "read",
+    "read_blocks",
+    "read_bytes",
     "read_json",
+    "read_json_lines",
+    "read_lines",
     "read_texts",
-    "records",
     "refuse_extract",
     "sync_folder",
-    "validated",
-    "write",
+    "unescape_cell",
+    "write_bytes",
     "write_private",
     "write_records",
     "write_texts",
@@ -82,16 +82,16 @@ def write_texts(folder: Path, texts: dict[str, bytes]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if len(texts) < LOOSE:
         for address, raw in sorted(texts.items()):
-            write(folder / f"{address}.txt", raw)
+            write_bytes(folder / f"{address}.txt", raw)
         return
     ordered = sorted(texts)
     # Last shard first: where texts were added, those that move to a later shard are there before the earlier loses them.
     for number, start in reversed(list(enumerate(range(0, len(ordered), SHARD), 1))):
         part = b"".join(
-            canon.encode({"address": a, "text": texts[a].decode("utf-8")}) + b"\n"
+            canonical_json.encode_json({"address": a, "text": texts[a].decode("utf-8")}) + b"\n"
             for a in ordered[start : start + SHARD]
         )
-        write(folder / f"{number:04d}.jsonl.gz", gzipped(part))
+        write_bytes(folder / f"{number:04d}.jsonl.gz", compress_gzip(part))
 
 
 def read_texts(folder: Path) -> Iterator[tuple[str, bytes, str]]:
@@ -100,9 +100,9 @@ def read_texts(folder: Path) -> Iterator[tuple[str, bytes, str]]:
         return
     for path in sorted(folder.iterdir()):
         if path.name.endswith(".txt"):
-            yield path.name.removesuffix(".txt"), read(path), str(path)
+            yield path.name.removesuffix(".txt"), read_bytes(path), str(path)
         elif path.name.endswith(".jsonl.gz"):
-            for number, value in records(path):
+            for number, value in read_json_lines(path):
                 if set(value) != {"address", "text"} or not all(isinstance(v, str) for v in value.values()):
                     raise PenmarkError("is not {address, text}", place=f"{path}:{number}")
                 yield value["address"], value["text"].encode(), f"{path}:{number}"

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from penmark import canon
 from penmark.errors import PenmarkError, ServiceError, UsageError
+from penmark.format import canonical_json
 
 MAX_FILE = 2 * 2**30
 """No file that penmark reads whole is larger than this (bytes)."""
@@ -36,7 +36,7 @@ _BESIDE = re.compile(r"\.git|\.gitattributes|\.gitignore|\.DS_Store|Thumbs\.db|d
 """What git, a desktop or an unpacker lays beside files by itself: no part of a bundle, never opened, and no fault of it."""
 
 
-def read(path: Path, *, limit: int = MAX_FILE) -> bytes:
+def read_bytes(path: Path, *, limit: int = MAX_FILE) -> bytes:
     """All bytes of a regular file of at most ``limit`` bytes. Raises PenmarkError naming it: missing, a link, too large."""
     try:
         if path.is_symlink():
@@ -49,21 +49,21 @@ def read(path: Path, *, limit: int = MAX_FILE) -> bytes:
                 )
             return file.read(limit + 1)
     except OSError as error:
-        raise PenmarkError(reason(error), place=str(path), remedy=remedy(error)) from None
+        raise PenmarkError(describe_reason(error), place=str(path), remedy=describe_remedy(error)) from None
 
 
 def read_json(path: Path) -> Any:
     """The value of a canonical JSON file."""
-    return canon.decode(read(path), place=str(path))
+    return canonical_json.decode_json(read_bytes(path), place=str(path))
 
 
-def lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Number (from 1) and bytes (without LF) of each line of a file, plain or ``.gz``; streams.
 
     Raises PenmarkError for a missing or broken file, a line longer than MAX_LINE, a last line without its LF.
     """
     try:
-        with contextlib.closing(_open(path)) as file:
+        with contextlib.closing(_open_file(path)) as file:
             number, total = 0, 0
             while line := file.readline(MAX_LINE + 1):
                 number += 1
@@ -81,16 +81,16 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
                     )
                 yield number, line[:-1]
     except (OSError, EOFError, zlib.error) as error:
-        raise PenmarkError(reason(error), place=str(path), remedy=remedy(error)) from None
+        raise PenmarkError(describe_reason(error), place=str(path), remedy=describe_remedy(error)) from None
 
 
-def blocks(path: Path, size: int) -> Iterator[bytes]:
+def read_blocks(path: Path, size: int) -> Iterator[bytes]:
     """A file in blocks of about ``size`` bytes that end with a line, but for a last line without its LF; streams.
 
     Raises PenmarkError for a missing or broken file, a line longer than MAX_LINE.
     """
     try:
-        with contextlib.closing(_open(path)) as file:
+        with contextlib.closing(_open_file(path)) as file:
             while block := file.read(size):
                 rest = b"" if block.endswith(b"\n") else file.readline(MAX_LINE)
                 if len(rest) == MAX_LINE:
@@ -98,34 +98,36 @@ def blocks(path: Path, size: int) -> Iterator[bytes]:
                     raise PenmarkError("a line is too long", place=str(path), remedy=again)
                 yield block + rest
     except (OSError, EOFError, zlib.error) as error:
-        raise PenmarkError(reason(error), place=str(path), remedy=remedy(error)) from None
+        raise PenmarkError(describe_reason(error), place=str(path), remedy=describe_remedy(error)) from None
 
 
-def begins(path: Path, count: int, digest: str) -> bool:
+def has_line_digest(path: Path, count: int, digest: str) -> bool:
     """True where the ``count``-th line of a file is whole and has this SHA-256. In a file of chained lines, all before
     it stand then as well. False where the file is missing; raises PenmarkError for a line longer than MAX_LINE."""
     left = count
-    for block in blocks(path, 2**20) if path.exists() else ():
+    for block in read_blocks(path, 2**20) if path.exists() else ():
         ends = block.count(b"\n")
         if ends >= left:
-            return canon.sha256(block.split(b"\n", left)[left - 1]) == digest
+            return canonical_json.sha256(block.split(b"\n", left)[left - 1]) == digest
         left -= ends
     return False
 
 
-def records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Number and object of each canonical line of a JSONL file."""
-    for number, line in lines(path):
-        value = canon.decode(line, place=f"{path}:{number}")
+    for number, line in read_lines(path):
+        value = canonical_json.decode_json(line, place=f"{path}:{number}")
         if not isinstance(value, dict):
             raise PenmarkError("is not a JSON object", place=f"{path}:{number}")
         yield number, value
 
 
-def only_line_ends(path: Path, digest: str) -> str:
+def compare_file_line_ends(path: Path, digest: str) -> str:
     """What to add to "is another file" where it would have this SHA-256 with LF or with CRLF line ends; else nothing."""
     try:
-        return canon.only_line_ends(read(path, limit=MAX_LINE), lambda raw: canon.sha256(raw) == digest)
+        return canonical_json.compare_line_ends(
+            read_bytes(path, limit=MAX_LINE), lambda raw: canonical_json.sha256(raw) == digest
+        )
     except PenmarkError:
         return ""
 
@@ -140,7 +142,7 @@ def own(folder: Path, pattern: str = "*") -> list[Path]:
     return sorted(path for path in folder.glob(pattern) if not beside(path.name)) if folder.is_dir() else []
 
 
-def _open(path: Path) -> IO[bytes]:
+def _open_file(path: Path) -> IO[bytes]:
     if path.is_symlink():
         raise PenmarkError("is a symbolic link", place=str(path), remedy="Put the file itself there.")
     return gzip.open(path, "rb") if path.name.endswith(".gz") else path.open("rb")  # type: ignore[return-value]
@@ -149,7 +151,7 @@ def _open(path: Path) -> IO[bytes]:
 # --- writing -----------------------------------------------------------------------------------------------------------
 
 
-def write(path: Path, data: bytes) -> None:
+def write_bytes(path: Path, data: bytes) -> None:
     """Write a whole file: temporary name, fsync, rename, fsync of the folder. Raises ServiceError where the disk refuses."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -167,22 +169,22 @@ def write(path: Path, data: bytes) -> None:
             raise
         sync_folder(path.parent)
     except OSError as error:
-        raise disk(error, path) from None
+        raise make_disk_error(error, path) from None
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """As ``write``, in a folder and a file that only the owner may read."""
+    """As ``write_bytes``, in a folder and a file that only the owner may read."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write(path, data)
+    write_bytes(path, data)
     path.chmod(0o600)
 
 
 def write_records(path: Path, values: Iterable[Any]) -> None:
     """Write canonical lines as a whole file."""
-    write(path, b"".join(canon.encode(value) + b"\n" for value in values))
+    write_bytes(path, b"".join(canonical_json.encode_json(value) + b"\n" for value in values))
 
 
-def gzipped(data: bytes) -> bytes:
+def compress_gzip(data: bytes) -> bytes:
     """Deterministic gzip: no name, time 0. (The bytes depend on the zlib build; the digest in SHA256SUMS is what counts.)"""
     packed = gzip.compress(data, compresslevel=6, mtime=0)
     # What unpacks to more than 200 times its size no reader of bundles takes: such data is kept as it is, in a frame of gzip.
@@ -198,14 +200,14 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def disk(error: OSError, path: Path) -> ServiceError:
+def make_disk_error(error: OSError, path: Path) -> ServiceError:
     """The error that a user sees when the disk refuses a write."""
     again = "Look at the disk and run the same command again; what was written before stands."
-    return ServiceError(reason(error), place=str(path), remedy=_way(error) or again)
+    return ServiceError(describe_reason(error), place=str(path), remedy=_find_remedy(error) or again)
 
 
 @contextlib.contextmanager
-def locked(path: Path, doing: str) -> Iterator[None]:
+def lock_file(path: Path, doing: str) -> Iterator[None]:
     """Hold an exclusive lock named ``path`` while in the block. Raises UsageError naming the holder where it is taken.
 
     The lock goes with the process, so a crash leaves none behind.
@@ -214,7 +216,7 @@ def locked(path: Path, doing: str) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("a+b", buffering=0)
     except OSError as error:
-        raise disk(error, path) from None
+        raise make_disk_error(error, path) from None
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -229,14 +231,14 @@ def locked(path: Path, doing: str) -> Iterator[None]:
             file.truncate()
             file.write(f"{doing} (process {os.getpid()})".encode())
         except OSError as error:
-            raise disk(error, path) from None
+            raise make_disk_error(error, path) from None
         yield
 
 
 # --- what the system says ----------------------------------------------------------------------------------------------
 
 
-def reason(error: Exception) -> str:
+def describe_reason(error: Exception) -> str:
     """Why the system refused, in its own words."""
     if isinstance(error, FileNotFoundError):
         return "there is no such file"
@@ -245,14 +247,14 @@ def reason(error: Exception) -> str:
     return f"cannot be read ({error})"
 
 
-def remedy(error: Exception) -> str:
+def describe_remedy(error: Exception) -> str:
     """What to do about a file that cannot be read."""
     if isinstance(error, FileNotFoundError):
         return "Look at the name, or restore the file from where it came."
-    return _way(error) or "The file is damaged; restore it from where it came."
+    return _find_remedy(error) or "The file is damaged; restore it from where it came."
 
 
-def _way(error: Exception) -> str | None:
+def _find_remedy(error: Exception) -> str | None:
     """The way out of what the system refused, where it is known."""
     number = error.errno if isinstance(error, OSError) else None
     if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from penmark.errors import Fault
-from penmark.study.cells import delimiter
+from penmark.study.csv_files import detect_delimiter
 
 _SEP = re.compile(r'"?sep=([^"])"?', re.IGNORECASE)
 _BLANK = ' ,;\t"\r\n\ufeff'
@@ -36,9 +36,9 @@ class Grid:
 
     def __init__(self, place: str, lines: Iterable[str], sign: str | None = None) -> None:
         self.place, self.sign, self.names, self.start = place, sign or ",", list[str](), 1
-        self._lines = self._opened(iter(lines), sign)
+        self._lines = self._list_opened(iter(lines), sign)
 
-    def _opened(self, lines: Iterator[str], sign: str | None) -> Iterator[str]:
+    def _list_opened(self, lines: Iterator[str], sign: str | None) -> Iterator[str]:
         """All lines but the one that says which sign parts the cells. Looks for the first that is not blank."""
         head: list[str] = []
         for line in lines:
@@ -50,7 +50,7 @@ class Grid:
             head.append(line)
             if line.strip(_BLANK):
                 break
-        self.sign = sign or delimiter(head[-1].removeprefix("\ufeff") if head else "")
+        self.sign = sign or detect_delimiter(head[-1].removeprefix("\ufeff") if head else "")
         return itertools.chain(head, lines)
 
     def __iter__(self) -> Iterator[Line | Fault]:
@@ -62,32 +62,32 @@ class Grid:
             if not any(cell.strip() for cell in cells):
                 continue
             if header is None:
-                header, faults = cells, list(self._header(number, cells))
+                header, faults = cells, list(self._check_header(number, cells))
                 yield from faults
                 if faults:
                     return
                 continue
-            row = self._row(number, header, cells, first)
+            row = self._make_row(number, header, cells, first)
             yield row
-            if first and isinstance(row, Fault) and self._titled(header, cells):
+            if first and isinstance(row, Fault) and self._is_titled(header, cells):
                 return
             first = False
         if header is None:
             yield Fault(f"{self.place}:1", "is empty, and has no header", "The first row names the columns.")
 
-    def _header(self, number: int, header: list[str]) -> Iterator[Fault]:
+    def _check_header(self, number: int, header: list[str]) -> Iterator[Fault]:
         self.names = [name for name in header if name.strip() != ""]
         for name in sorted({name for name in self.names if self.names.count(name) > 1})[:20]:
             fact = f"two columns are named {name[:_SHOWN]!r}"
             yield Fault(f"{self.place}:{number}", fact, "Give each column a name of its own.")
 
-    def _titled(self, header: list[str], cells: list[str]) -> bool:
+    def _is_titled(self, header: list[str], cells: list[str]) -> bool:
         return len(self.names) == 1 < sum(cell.strip() != "" for cell in cells) and header != cells
 
-    def _row(self, number: int, header: list[str], cells: list[str], first: bool) -> Line | Fault:
+    def _make_row(self, number: int, header: list[str], cells: list[str], first: bool) -> Line | Fault:
         place = f"{self.place}:{number}"
         quote = f"uote cells that hold {SIGNS.get(self.sign, 'that sign')} or line ends."
-        if first and self._titled(header, cells):
+        if first and self._is_titled(header, cells):
             fact = f"has {len(cells)} cells, and above it only {self.names[0][:_SHOWN]!r} is a name of a column"
             return Fault(place, fact, f"{TITLE}; else name each column, or q{quote}")
         while len(cells) > len(header) and cells[-1].strip() == "":

@@ -10,9 +10,9 @@ plugin, its card, the practice texts. *Writes* nothing. *Never* asks anybody ove
 watched for that, and one that asks a vendor is not run by this kit (vendors are cards: ``penmark scan --check``).
 """
 
-from penmark.testing.apart import Nonconforming
-from penmark.testing.detecting import check_detector
-from penmark.testing.gathering import check_source
-from penmark.testing.writing import check_generator
+from penmark.testing.detector_checks import check_detector
+from penmark.testing.fresh_interpreter import Nonconforming
+from penmark.testing.generator_checks import check_generator
+from penmark.testing.source_checks import check_source
 
 __all__ = ["Nonconforming", "check_detector", "check_generator", "check_source"]

@@ -36,7 +36,7 @@ def main() -> None:
     asked, answer = Path(sys.argv[1]), Path(sys.argv[2])
     spec = json.loads(asked.read_text(encoding="utf-8"))
     reached: list[str] = []
-    sys.addaudithook(lambda event, given: _watch(event, given, reached) if event in _EVENTS else None)
+    sys.addaudithook(lambda event, given: _watch_event(event, given, reached) if event in _EVENTS else None)
     told = {"detector": detector, "source": source, "generator": generator}[spec["probe"]](spec)
     told["reached"] = sorted(set(reached))
     part = answer.with_suffix(".part")
@@ -44,14 +44,14 @@ def main() -> None:
     part.rename(answer)
 
 
-def _watch(event: str, given: tuple[Any, ...], reached: list[str]) -> None:
+def _watch_event(event: str, given: tuple[Any, ...], reached: list[str]) -> None:
     """Note whom a socket is about to reach; those of the file system are between processes of this machine."""
     whom = [each for each in given if not hasattr(each, "fileno") and each is not None]
     if event.startswith("socket.get") or not (whom and isinstance(whom[0], str | bytes)):
         reached.append(f"{event.removeprefix('socket.')} {whom[0] if whom else ''}".strip())
 
 
-def _loaded(load: Callable[[str], Any], name: str, told: dict[str, Any]) -> Any:
+def _load_timed(load: Callable[[str], Any], name: str, told: dict[str, Any]) -> Any:
     """The factory of a plugin; how long its import took stands in ``told``."""
     began = time.process_time()
     try:
@@ -63,7 +63,7 @@ def _loaded(load: Callable[[str], Any], name: str, told: dict[str, Any]) -> Any:
         told["import_seconds"] = time.process_time() - began
 
 
-def _outcome(make: Callable[[], Any]) -> tuple[Any, str]:
+def _make_outcome(make: Callable[[], Any]) -> tuple[Any, str]:
     """What ``make`` gives, and in words what it did: made, refused, or how it broke."""
     try:
         return make(), "made"
@@ -73,11 +73,11 @@ def _outcome(make: Callable[[], Any]) -> tuple[Any, str]:
         return None, f"{type(error).__name__}: {error}"
 
 
-def _made(factory: Any, options: dict[str, str], told: dict[str, Any]) -> Any:
+def _make_result(factory: Any, options: dict[str, str], told: dict[str, Any]) -> Any:
     """The plugin made with its options; ``told`` says what it does with an option that nobody knows."""
-    plugin, told["made"] = _outcome(lambda: factory(dict(options)))
+    plugin, told["made"] = _make_outcome(lambda: factory(dict(options)))
     if plugin is not None:
-        told["unknown"] = _outcome(lambda: factory({**options, UNKNOWN: "1"}))[1]
+        told["unknown"] = _make_outcome(lambda: factory({**options, UNKNOWN: "1"}))[1]
     return plugin
 
 
@@ -87,32 +87,36 @@ def _made(factory: Any, options: dict[str, str], told: dict[str, Any]) -> Any:
 def detector(spec: dict[str, Any]) -> dict[str, Any]:
     """Everything that a detector says about the texts: in order, again, backwards, made anew, by two threads at once."""
     told: dict[str, Any] = {}
-    factory = _loaded(plugins.detector if spec["card"] is None else partial(_asked, spec["card"]), spec["name"], told)
-    plugin = None if factory is None else _made(factory, spec["options"], told)
+    factory = _load_timed(
+        plugins.load_detector if spec["card"] is None else partial(_list_asked, spec["card"]), spec["name"], told
+    )
+    plugin = None if factory is None else _make_result(factory, spec["options"], told)
     if plugin is None:
         return told
     texts: list[str] = spec["texts"]
     told["version"] = getattr(plugin, "version", None)
     if not isinstance(told["version"], str):
         told["version"] = None
-    told["first"] = [_said(plugin, text) for text in texts]
-    told["again"] = [_said(plugin, text) for text in texts]
-    told["backwards"] = [_said(plugin, text) for text in reversed(texts)][::-1]
-    told["anew"] = [_said(factory(dict(spec["options"])), text) for text in texts]
-    told["together"] = _together(plugin, texts)
+    told["first"] = [_describe_answer(plugin, text) for text in texts]
+    told["again"] = [_describe_answer(plugin, text) for text in texts]
+    told["backwards"] = [_describe_answer(plugin, text) for text in reversed(texts)][::-1]
+    told["anew"] = [_describe_answer(factory(dict(spec["options"])), text) for text in texts]
+    told["together"] = _ask_together(plugin, texts)
     told["variants"] = {
-        name: [[_said(factory({**spec["options"], name: value}), text) for text in texts] for value in values]
+        name: [
+            [_describe_answer(factory({**spec["options"], name: value}), text) for text in texts] for value in values
+        ]
         for name, values in spec["variants"].items()
     }
     return told
 
 
-def _asked(card: str, name: str) -> Callable[[dict[str, str]], Any]:
+def _list_asked(card: str, name: str) -> Callable[[dict[str, str]], Any]:
     """What makes the detector that a card asks over HTTP; its options are the settings of the card."""
-    return partial(plugins.engine("http"), Card.model_validate_json(card))
+    return partial(plugins.load_engine("http"), Card.model_validate_json(card))
 
 
-def _said(plugin: Any, text: str) -> dict[str, Any]:
+def _describe_answer(plugin: Any, text: str) -> dict[str, Any]:
     try:
         said = plugin.read(text)
     except ServiceError as error:
@@ -129,7 +133,7 @@ def _said(plugin: Any, text: str) -> dict[str, Any]:
     return {"kind": "answer", "body": body}
 
 
-def _together(plugin: Any, texts: list[str]) -> list[list[dict[str, Any]]]:
+def _ask_together(plugin: Any, texts: list[str]) -> list[list[dict[str, Any]]]:
     """What two threads hear who ask at once, one forwards and one backwards; both in the order of the texts."""
     heard: list[list[dict[str, Any]]] = [[], []]
     at_once = threading.Barrier(2)
@@ -138,7 +142,7 @@ def _together(plugin: Any, texts: list[str]) -> list[list[dict[str, Any]]]:
     def ask(number: int, mine: list[str]) -> None:
         for text in mine:
             at_once.wait()
-            heard[number].append(_said(plugin, text))
+            heard[number].append(_describe_answer(plugin, text))
 
     sys.setswitchinterval(1e-6)
     try:
@@ -158,23 +162,23 @@ def _together(plugin: Any, texts: list[str]) -> list[list[dict[str, Any]]]:
 def source(spec: dict[str, Any]) -> dict[str, Any]:
     """What a source yields for an arm, twice, and the faults that it raises at the end."""
     told: dict[str, Any] = {}
-    factory = _loaded(plugins.source, spec["name"], told)
-    plugin = None if factory is None else _made(factory, spec["options"], told)
+    factory = _load_timed(plugins.load_source, spec["name"], told)
+    plugin = None if factory is None else _make_result(factory, spec["options"], told)
     if plugin is None:
         return told
-    told["first"] = _gathered(plugin, spec["arm"])
-    told["again"] = _gathered(factory(dict(spec["options"])), spec["arm"])
+    told["first"] = _check_gathered(plugin, spec["arm"])
+    told["again"] = _check_gathered(factory(dict(spec["options"])), spec["arm"])
     if told["unknown"] == "made":  # an option may be a column or a constant: then the drafts, or a fault, tell of it
-        with_it = _gathered(factory({**spec["options"], UNKNOWN: "1"}), spec["arm"])
+        with_it = _check_gathered(factory({**spec["options"], UNKNOWN: "1"}), spec["arm"])
         told["unknown"] = "made" if with_it == told["again"] else "refused: what it yields tells"
     return told
 
 
-def _gathered(plugin: Any, arm: str) -> dict[str, Any]:
+def _check_gathered(plugin: Any, arm: str) -> dict[str, Any]:
     drafts: list[dict[str, Any]] = []
     try:
         for draft in plugin.gather(arm):
-            drafts.append(_draft(draft))
+            drafts.append(_collect_draft(draft))
     except PenmarkError as error:
         return {"drafts": drafts, "raised": "PenmarkError", "words": str(error)}
     except Exception as error:
@@ -182,7 +186,7 @@ def _gathered(plugin: Any, arm: str) -> dict[str, Any]:
     return {"drafts": drafts, "raised": None, "words": ""}
 
 
-def _draft(draft: Any) -> dict[str, Any]:
+def _collect_draft(draft: Any) -> dict[str, Any]:
     """A draft as JSON; ``odd``: what of it has another type than it should."""
     if not isinstance(draft, plugins.Draft):
         return {"odd": [f"is a {type(draft).__name__}, not a Draft"]}
@@ -212,17 +216,17 @@ def _draft(draft: Any) -> dict[str, Any]:
 def generator(spec: dict[str, Any]) -> dict[str, Any]:
     """The requests that a generator prepares. None is sent."""
     told: dict[str, Any] = {}
-    factory = _loaded(plugins.generator, spec["name"], told)
-    plugin = None if factory is None else _made(factory, spec["options"], told)
+    factory = _load_timed(plugins.load_generator, spec["name"], told)
+    plugin = None if factory is None else _make_result(factory, spec["options"], told)
     if plugin is None:
         return told
     told["local"] = getattr(plugin, "local", None)
-    told["first"] = [_prepared(plugin, prompt) for prompt in spec["prompts"]]
-    told["again"] = [_prepared(factory(dict(spec["options"])), prompt) for prompt in spec["prompts"]]
+    told["first"] = [_check_prepared(plugin, prompt) for prompt in spec["prompts"]]
+    told["again"] = [_check_prepared(factory(dict(spec["options"])), prompt) for prompt in spec["prompts"]]
     return told
 
 
-def _prepared(plugin: Any, prompt: str) -> dict[str, Any]:
+def _check_prepared(plugin: Any, prompt: str) -> dict[str, Any]:
     try:
         made = plugin.prepare(prompt)
     except Exception as error:

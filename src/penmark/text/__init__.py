@@ -57,24 +57,24 @@ def countable(text: str, count: int) -> bool:
     return len(text) < _LONG or len(text) <= MOST_A_WORD * count
 
 
-def words(text: str, rule: str = WORD_RULE) -> int:
+def count_words(text: str, rule: str = WORD_RULE) -> int:
     """The number of words."""
     if text.isascii():  # what is neither letter, digit nor white space taken away, the runs that are left are words
         return (b" " + text.encode().translate(_CLASSES, _NEITHER)).count(b" a")
     if rule != SPACED and _HAS_UNSPACED.search(text) is not None:
-        return len(word_list(text, rule))
-    return len(_WORD.findall(_parted(text)))
+        return len(list_words(text, rule))
+    return len(_WORD.findall(_replace_dashes(text)))
 
 
-def word_list(text: str, rule: str = WORD_RULE) -> list[str]:
+def list_words(text: str, rule: str = WORD_RULE) -> list[str]:
     """The words, in order, with the punctuation that belongs to their runs."""
-    runs = [run for run in _RUN.findall(_parted(text)) if _ALNUM.search(run) is not None]
+    runs = [run for run in _RUN.findall(_replace_dashes(text)) if _ALNUM.search(run) is not None]
     if rule == SPACED or _HAS_UNSPACED.search(text) is None:
         return runs
     return [part for run in runs for part in _UNIT.findall(run) if _ALNUM.search(part) is not None]
 
 
-def fold(text: str) -> str:
+def fold_white_space(text: str) -> str:
     """The text with each run of white space made one space, and none at the ends. Used to find look-alikes only."""
     # str.split knows the same white space and four control characters more; it is ten times faster.
     if not any(separator in text for separator in _SEPARATORS):
@@ -82,7 +82,7 @@ def fold(text: str) -> str:
     return _SPACES.sub(" ", text).strip(" ")
 
 
-def edit_distance(before: Sequence[str], after: Sequence[str]) -> int:
+def count_changed_words(before: Sequence[str], after: Sequence[str]) -> int:
     """Words inserted, deleted or replaced in a minimal alignment of two word lists (Levenshtein).
 
     Bit-parallel: Hyyrö, H. (2003), A bit-vector algorithm for computing Levenshtein and Damerau edit distances,
@@ -108,7 +108,7 @@ def edit_distance(before: Sequence[str], after: Sequence[str]) -> int:
     return distance
 
 
-def _parted(text: str) -> str:
+def _replace_dashes(text: str) -> str:
     """The text with a space for each dash between letters. (``½—a`` is a word: ½ is a number, not a letter.)"""
     return _DASH.sub(_space_between_letters, text) if "\u2014" in text or "\u2013" in text else text
 

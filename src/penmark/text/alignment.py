@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Literal, NamedTuple
 
-from penmark.text import WORD_RULE, word_list
+from penmark.text import WORD_RULE, list_words
 
 Kind = Literal["kept", "replaced", "joined", "split", "moved", "deleted", "added"]
 """What became of a sentence. ``replaced``: another one stands in its place, with less than a third of its words.
@@ -30,12 +30,12 @@ class Link(NamedTuple):
     text: tuple[int, int]
 
 
-def plain(sentence: str, rule: str = WORD_RULE) -> list[str]:
+def list_plain_words(sentence: str, rule: str = WORD_RULE) -> list[str]:
     """The words of a sentence as they are compared: case and punctuation at their ends apart."""
-    return [_bare(word) for word in word_list(sentence, rule)]
+    return [_strip_punctuation(word) for word in list_words(sentence, rule)]
 
 
-def kept(before: Sequence[str], after: Sequence[str]) -> int:
+def count_kept_words(before: Sequence[str], after: Sequence[str]) -> int:
     """How many words of ``before`` stand in ``after`` in the same order (the longest common subsequence).
 
     Bit-parallel: Crochemore, M. et al. (2001), A fast and practical bit-vector algorithm for the longest common
@@ -52,7 +52,7 @@ def kept(before: Sequence[str], after: Sequence[str]) -> int:
     return len(before) - row.bit_count()
 
 
-def aligned(draft: Sequence[list[str]], text: Sequence[list[str]]) -> list[Link]:
+def align_sentences(draft: Sequence[list[str]], text: Sequence[list[str]]) -> list[Link]:
     """The links of two texts, given as the words of their sentences; every sentence is in one of them."""
     start = 0
     while start < min(len(draft), len(text)) and draft[start] == text[start]:
@@ -67,7 +67,7 @@ def aligned(draft: Sequence[list[str]], text: Sequence[list[str]]) -> list[Link]
         Link("kept", (len(draft) - i, len(draft) - i + 1), (len(text) - i, len(text) - i + 1))
         for i in range(end, 0, -1)
     ]
-    return _moved(links, draft, text)
+    return _mark_moved(links, draft, text)
 
 
 class _Grid:
@@ -88,7 +88,7 @@ class _Grid:
             ways = [
                 (best[i - a, j - b][0] + worth, (a, b))
                 for a, b in self._STEPS
-                if (i - a, j - b) in best and (worth := self._worth((i - a, i), (j - b, j))) is not None
+                if (i - a, j - b) in best and (worth := self._compute_worth((i - a, i), (j - b, j))) is not None
             ]
             if ways:
                 best[i, j] = max(ways, key=lambda way: way[0])  # of equals the first, in the order of the steps
@@ -96,45 +96,45 @@ class _Grid:
         i, j = n, m
         while (i, j) != (0, 0):
             a, b = best[i, j][1]
-            found.append(Link(self._kind((i - a, i), (j - b, j)), (i - a, i), (j - b, j)))
+            found.append(Link(self._classify_link((i - a, i), (j - b, j)), (i - a, i), (j - b, j)))
             i, j = i - a, j - b
         return found[::-1]
 
-    def _worth(self, one: tuple[int, int], other: tuple[int, int]) -> int | None:
+    def _compute_worth(self, one: tuple[int, int], other: tuple[int, int]) -> int | None:
         """Twice the words that a link keeps, less one for all but a link of one to one; None where it is no link."""
         before, after = self._draft[slice(*one)], self._text[slice(*other)]
         if not before or not after:
             return -1
         if len(before) + len(after) == 3:
             whole, parts = (after[0], before) if len(before) == 2 else (before[0], after)
-            if any(2 * kept(part, whole) < len(part) for part in parts):
+            if any(2 * count_kept_words(part, whole) < len(part) for part in parts):
                 return None
-            return 2 * kept(parts[0] + parts[1], whole) - 1
-        return 2 * kept(before[0], after[0])
+            return 2 * count_kept_words(parts[0] + parts[1], whole) - 1
+        return 2 * count_kept_words(before[0], after[0])
 
-    def _kind(self, one: tuple[int, int], other: tuple[int, int]) -> Kind:
+    def _classify_link(self, one: tuple[int, int], other: tuple[int, int]) -> Kind:
         before, after = self._draft[slice(*one)], self._text[slice(*other)]
         if not before or not after:
             return "deleted" if before else "added"
         if len(before) + len(after) == 3:
             return "joined" if len(before) == 2 else "split"
         longer = max(len(before[0]), len(after[0]))
-        return "kept" if 3 * kept(before[0], after[0]) >= longer else "replaced"
+        return "kept" if 3 * count_kept_words(before[0], after[0]) >= longer else "replaced"
 
 
-def _moved(links: list[Link], draft: Sequence[list[str]], text: Sequence[list[str]]) -> list[Link]:
+def _mark_moved(links: list[Link], draft: Sequence[list[str]], text: Sequence[list[str]]) -> list[Link]:
     """A deleted sentence and an added one that share at least half of their words are one that moved."""
     gone = [i for i, link in enumerate(links) if link.kind == "deleted"]
     come = [i for i, link in enumerate(links) if link.kind == "added"]
     for i, j in product(gone, come):
         before, after = draft[links[i].draft[0]], text[links[j].text[0]]
         fresh = links[i].kind == "deleted" and links[j].kind == "added"
-        if fresh and 2 * kept(before, after) >= max(len(before), len(after)):
+        if fresh and 2 * count_kept_words(before, after) >= max(len(before), len(after)):
             links[i], links[j] = links[i]._replace(kind="moved"), links[j]._replace(kind="moved")
     return links
 
 
-def _bare(word: str) -> str:
+def _strip_punctuation(word: str) -> str:
     start, end = 0, len(word)
     while not word[start].isalnum():
         start += 1

@@ -82,13 +82,13 @@ def residues(text: str) -> Iterator[str]:
     ):
         found = pattern.search(plain)
         if found is not None:
-            yield f"{told}: {_shown(found[0])}"
+            yield f"{told}: {_shorten_text(found[0])}"
     asked = _ASKED.search(plain)
     if asked is not None and _ANSWERED.search(plain, asked.end()) is not None:
         yield f"turns of a chat: {asked[0]}"
     last = [line for line in plain[-_TAIL:].splitlines() if line.strip()][-1:]
     if last and (found := _OFFER.match(last[0])) is not None:
-        yield f"words after the text: {_shown(found[0])}"
+        yield f"words after the text: {_shorten_text(found[0])}"
 
 
 def tokens(text: str) -> int:
@@ -96,6 +96,6 @@ def tokens(text: str) -> int:
     return len(_TOKEN.findall(text)) if any(mark in text for mark in "<[◁⟨") else 0
 
 
-def _shown(found: str) -> str:
+def _shorten_text(found: str) -> str:
     folded = " ".join(found.split())
     return folded if len(folded) <= 60 else f"{folded[:59]}…"

@@ -93,33 +93,35 @@ def hidden(text: str) -> list[Hidden]:
         if found["end"] is not None:
             ends.append(found["end"])
         elif (mark := found["hidden"]) is not None and not (turned and _TURNS.match(mark)):
-            held.setdefault(_kind(mark), []).append(mark)
-    made = [Hidden(kind, len(held[kind]), _SAYS.get(kind, _nothing)(held[kind])) for kind in KINDS if kind in held]
+            held.setdefault(_find_kind(mark), []).append(mark)
+    made = [
+        Hidden(kind, len(held[kind]), _SAYS.get(kind, _decode_nothing)(held[kind])) for kind in KINDS if kind in held
+    ]
     spaces = "".join(ends)
     if len(spaces) >= _WRITTEN and any(" " in end and "\t" in end for end in ends):
-        made.append(Hidden(TRAILING, len(spaces), _bits(list(spaces))))
+        made.append(Hidden(TRAILING, len(spaces), _decode_bits(list(spaces))))
     return made
 
 
-def _kind(mark: str) -> str:
+def _find_kind(mark: str) -> str:
     return next(kind for kind, pattern in _CLASSES.items() if pattern.match(mark) is not None)
 
 
-def _nothing(marks: list[str]) -> str:
+def _decode_nothing(marks: list[str]) -> str:
     return ""
 
 
-def _tags(marks: list[str]) -> str:
-    return _said(bytes(ord(mark) - 0xE0000 for mark in marks))
+def _decode_tags(marks: list[str]) -> str:
+    return _describe_bytes(bytes(ord(mark) - 0xE0000 for mark in marks))
 
 
-def _selectors(marks: list[str]) -> str:
+def _decode_selectors(marks: list[str]) -> str:
     """Bytes, as C2PA's manifests of texts are written: the first 16 selectors are 0 to 15, the others 16 to 255."""
     codes = [ord(mark) for mark in marks]
-    return _said(bytes(code - 0xFE00 if code < 0xFE10 else code - 0xE0100 + 16 for code in codes))
+    return _describe_bytes(bytes(code - 0xFE00 if code < 0xFE10 else code - 0xE0100 + 16 for code in codes))
 
 
-def _bits(marks: list[str]) -> str:
+def _decode_bits(marks: list[str]) -> str:
     """What two characters write as bits, the rarer one or the other as 1, where that is ASCII."""
     ones = [mark for mark, _ in Counter(marks).most_common()]
     if len(ones) != 2 or len(marks) < _WRITTEN:
@@ -128,11 +130,11 @@ def _bits(marks: list[str]) -> str:
         bits = "".join("1" if mark == one else "0" for mark in marks)
         data = bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits) - 7, 8))
         if all(0x20 <= byte < 0x7F for byte in data):
-            return _said(data)
+            return _describe_bytes(data)
     return ""
 
 
-def _said(data: bytes) -> str:
+def _describe_bytes(data: bytes) -> str:
     cut = data[:24]
     more = "…" if len(data) > len(cut) else ""
     if all(0x20 <= byte < 0x7F for byte in cut):
@@ -140,4 +142,8 @@ def _said(data: bytes) -> str:
     return f"bytes {cut.hex(' ')}{more}"
 
 
-_SAYS = {"tag characters": _tags, "variation selectors": _selectors, "characters without width": _bits}
+_SAYS = {
+    "tag characters": _decode_tags,
+    "variation selectors": _decode_selectors,
+    "characters without width": _decode_bits,
+}

@@ -1,0 +1,1 @@
+"""One HTTP client, and the redaction of secrets in all that is stored or shown."""

@@ -1,0 +1,1 @@
+"""What ships with penmark and is reached by entry point, or as data: detectors, sources, generators, templates."""

@@ -1,0 +1,1 @@
+"""Commit: what stands between a protocol and its promise, and the seals."""

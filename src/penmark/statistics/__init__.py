@@ -1,0 +1,1 @@
+"""Closed forms, exact and the same on any machine: Wilson intervals, rank correlation."""
