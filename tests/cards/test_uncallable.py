@@ -119,7 +119,7 @@ def test_a_verdict_in_place_of_numbers_on_both_sides_of_the_boundary() -> None:
 
 def test_every_reason_of_a_call_has_its_words() -> None:
     """A reason without words would end a scan with a fault of ours."""
-    reasons = re.findall(r'_none\(f?"([^":]+)', Path(call_rules.__file__).read_text(encoding="utf-8"))
+    reasons = re.findall(r'_make_missing_call\(f?"([^":]+)', Path(call_rules.__file__).read_text(encoding="utf-8"))
     assert len(reasons) == len(set(reasons)) == 6
     for kind in (*reasons, cards.BESIDE):
         assert cards.describe_miss(card("x"), kind) != cards.describe_miss(card("x"), kind, 2)

@@ -18,43 +18,45 @@ CASES = Path(os.environ.get("PENMARK_SHARED", Path(__file__).parents[3] / "share
 
 ELSEWHERE = {
     # keys, money, transport
-    "C01": ["scan/test_vendors.py::test_a_key_that_is_missing_is_told_before_anything_is_sent_and_only_where_it_is_needed",
-            "generating/test_run.py::test_keys_of_models_that_are_not_asked_are_never_touched"],
+    "C01": ["stages/scan/test_vendors.py::test_a_key_that_is_missing_is_told_before_anything_is_sent_and_only_where_it_is_needed",
+            "stages/generate/test_run.py::test_keys_of_models_that_are_not_asked_are_never_touched"],
     "C22": ["cards/test_bands.py::test_an_answer_that_says_so_holds_nothing",
-            "detectors/test_http.py::test_what_an_answer_means"],
-    "C26": ["scan/test_vendors.py::test_prices_are_rounded_per_text_as_the_vendor_does_it",
-            "scan/test_vendors.py::test_a_budget_is_a_hard_stop_before_the_call_that_would_exceed_it"],
-    "C27": ["doubles/test_doubles.py::test_winston_counts_for_the_human_and_zerogpt_in_nine_steps"],
+            "shipped/detectors/test_vendor_http.py::test_what_an_answer_means"],
+    "C26": ["stages/scan/test_vendors.py::test_prices_are_rounded_per_text_as_the_vendor_does_it",
+            "stages/scan/test_vendors.py::test_a_budget_is_a_hard_stop_before_the_call_that_would_exceed_it"],
+    "C27": ["testing/doubles/test_doubles.py::test_winston_counts_for_the_human_and_zerogpt_in_nine_steps"],
     "C28": ["cards/test_bands.py::test_an_asterisk_stands_for_numbers_and_is_none",
             "cards/test_bands.py::test_what_else_turnitin_shows"],
-    "C30": ["scan/test_crash.py::test_kill_9_at_any_moment",
-            "scan/test_crash_states.py::test_every_state_that_a_crash_can_leave_goes_on_to_the_same_end"],
-    "C31": ["scan/test_scan.py::test_only_failures_in_transport_are_tried_again"],
-    "C33": ["scan/test_vendors.py::test_an_outage_does_not_eat_the_corpus"],
+    "C30": ["stages/scan/test_crash.py::test_kill_9_at_any_moment",
+            "stages/scan/test_crash_states.py::test_every_state_that_a_crash_can_leave_goes_on_to_the_same_end"],
+    "C31": ["stages/scan/test_scan.py::test_only_failures_in_transport_are_tried_again"],
+    "C33": ["stages/scan/test_vendors.py::test_an_outage_does_not_eat_the_corpus"],
     # models that write
-    "C38": ["generating/test_gates.py::test_a_text_and_the_gates_that_it_does_not_pass",
-            "generating/test_run.py::test_the_wording_of_a_refusal_is_marked_and_a_person_decides"],
-    "C40": ["generating/test_gates.py::test_a_finish_reason_that_says_cut_counts_whatever_the_end_looks_like"],
-    "C41": ["generators/test_providers.py::test_a_model_that_takes_no_temperature",
-            "generating/test_run.py::test_a_promised_temperature_is_sent_to_all_and_a_default_to_none"],
+    "C38": ["stages/generate/test_acceptance_rules.py::test_a_text_and_the_gates_that_it_does_not_pass",
+            "stages/generate/test_run.py::test_the_wording_of_a_refusal_is_marked_and_a_person_decides"],
+    "C40": ["stages/generate/test_acceptance_rules.py::test_a_finish_reason_that_says_cut_counts_whatever_the_end_looks_like"],
+    "C41": ["shipped/generators/test_providers.py::test_a_model_that_takes_no_temperature",
+            "stages/generate/test_run.py::test_a_promised_temperature_is_sent_to_all_and_a_default_to_none"],
     # texts
-    "C43": ["sources/test_dataset.py::test_a_page_that_was_modified_later_is_no_proof",
-            "sources/test_web_archive.py::test_a_date_in_the_address_or_the_text_is_no_evidence"],
-    "C45": ["sources/test_unreadable.py::test_in_a_folder_and_a_table_everything_is_told"],
-    "C47": ["test_text.py::test_dash_joins_near_the_limit", "screening/test_screening.py::test_word_limits_and_their_margin"],
-    "C48": ["test_text.py::test_distance_of_one_word_in_four_hundred", "test_provenance.py::test_the_budget_is_exact"],
+    "C43": ["shipped/sources/test_dataset.py::test_a_page_that_was_modified_later_is_no_proof",
+            "shipped/sources/test_web_archive.py::test_a_date_in_the_address_or_the_text_is_no_evidence"],
+    "C45": ["shipped/sources/test_unreadable.py::test_in_a_folder_and_a_table_everything_is_told"],
+    "C47": ["text/test_words.py::test_dash_joins_near_the_limit",
+            "stages/screen/test_screening.py::test_word_limits_and_their_margin"],
+    "C48": ["text/test_words.py::test_distance_of_one_word_in_four_hundred",
+            "corpus/test_provenance.py::test_the_budget_is_exact"],
     "C50": ["forgeries/test_hostile.py::test_sums_with_every_line_end_turned"],
-    "C52": ["screening/test_screening.py::test_nothing_of_a_withheld_text_is_public"],
-    "C53": ["test_withdrawing.py::test_after_publication"],
+    "C52": ["stages/screen/test_screening.py::test_nothing_of_a_withheld_text_is_public"],
+    "C53": ["stages/withdraw/test_withdraw.py::test_after_publication"],
     # tables and pages
-    "C12": ["scoring/test_notices.py::test_one_score_for_all_is_uninformative_and_not_inverted"],
-    "C20": ["scoring/test_notices.py::test_a_direction_that_looks_inverted"],
-    "C34": ["test_intervals.py::test_expected_bounds_stay_inside", "test_intervals.py::test_every_expected_row"],
-    "C36": ["verify/test_pages.py::test_every_digit_of_the_page_is_held_to_its_place"],
-    "C56": ["test_display.py::test_a_percentage_is_never_made_certain_by_rounding",
-            "test_intervals.py::test_six_never_rounds_to_certainty"],
-    "C57": ["cli/test_init.py::test_the_quarter_of_a_day", "test_protocol.py::test_quarters"],
-    "C58": ["record/test_record.py::test_a_second_final_reading_is_a_fault_even_if_equal"],
+    "C12": ["stages/score/test_edition_warnings.py::test_one_score_for_all_is_uninformative_and_not_inverted"],
+    "C20": ["stages/score/test_edition_warnings.py::test_a_direction_that_looks_inverted"],
+    "C34": ["statistics/test_wilson.py::test_expected_bounds_stay_inside", "statistics/test_wilson.py::test_every_expected_row"],
+    "C36": ["stages/verify/test_check8_page.py::test_every_digit_of_the_page_is_held_to_its_place"],
+    "C56": ["format/test_show_figures.py::test_a_percentage_is_never_made_certain_by_rounding",
+            "statistics/test_wilson.py::test_six_never_rounds_to_certainty"],
+    "C57": ["cli/test_init.py::test_the_quarter_of_a_day", "protocol/test_protocol.py::test_quarters"],
+    "C58": ["stages/record/test_record.py::test_a_second_final_reading_is_a_fault_even_if_equal"],
 }  # fmt: skip
 """Case -> tests outside of this folder."""
 
@@ -68,7 +70,7 @@ LATER = {
 }
 """Case -> why it is not in this release."""
 
-_INTERVALS = "test_intervals.py"
+_INTERVALS = "statistics/test_wilson.py"
 _HERE = "cases/test_expected_values.py"
 _ANALYSIS = "not in this release: resampling, tests and metrics belong to the seeded analysis"
 _AUDIT = "not in this release: the checklist for audit articles"
@@ -87,11 +89,11 @@ ROWS = {
     "boundary": f"{_HERE}::test_what_is_displayed_is_what_is_compared",
     "edit_share": "cases/test_corpus.py::test_c48_edits_are_counted_in_words_and_held_to_the_budget_exactly",
     "edit_share_zero": "cases/test_corpus.py::test_c48_edits_are_counted_in_words_and_held_to_the_budget_exactly",
-    "difflib_autojunk": "test_text.py::test_distance_of_one_word_in_four_hundred",
-    "word_count": "test_text.py::test_words",
-    "fingerprint_bytes": "test_text.py::test_digests_are_of_the_raw_bytes",
-    "cluster_bootstrap": "scoring/test_units.py::test_it_is_the_cluster_robust_variance",
-    "cluster_robust_se": "scoring/test_units.py::test_it_is_the_cluster_robust_variance",
+    "difflib_autojunk": "text/test_words.py::test_distance_of_one_word_in_four_hundred",
+    "word_count": "text/test_words.py::test_words",
+    "fingerprint_bytes": "text/test_words.py::test_digests_are_of_the_raw_bytes",
+    "cluster_bootstrap": "stages/score/test_clustered_units.py::test_it_is_the_cluster_robust_variance",
+    "cluster_robust_se": "stages/score/test_clustered_units.py::test_it_is_the_cluster_robust_variance",
     "accuracy_mix": "cases/test_tables_and_pages.py::test_no_figure_depends_on_the_mix_of_human_and_ai_texts",
     **dict.fromkeys(
         ["newcombe_diff95", "mcnemar_exact", "mcnemar_chi2_cc", "cohen_kappa", "sample_size_halfwidth", "fpr_resolution",

@@ -1,6 +1,7 @@
 """The values of the table of expected statistics that penmark has a closed form for, read from that table where it is here.
 
-Wilson and what looks like it: ``tests/test_intervals``; clusters: ``tests/scoring/test_units``; the rest here.
+Wilson and what looks like it: ``tests/statistics/test_wilson``; clusters: ``tests/stages/score/test_clustered_units``;
+the rest here.
 """
 
 from __future__ import annotations

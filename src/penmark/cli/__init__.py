@@ -52,13 +52,13 @@ _INTERRUPTED = 130
 _HELP = {"help_option_names": ["-h", "--help"]}
 
 
-def _format_unbroken(text: str) -> str:
+def _keep_examples_unbroken(text: str) -> str:
     """A help text whose paragraphs are fitted to the terminal, and whose indented ones, the examples, stay as they are."""
     paragraphs = text.split("\n\n")
     return "\n\n".join(f"\b\n{each}" if each.startswith("  ") else each for each in paragraphs)
 
 
-def _format_plain(argument: Any) -> None:
+def _set_argument_usage(argument: Any) -> None:
     """An argument as manuals write it: BUNDLE, [FOLDER], [FILE...]; typer would say [folder] and <path>."""
     name = (argument.metavar or argument.name).removesuffix("...").upper()
     argument.metavar = name + ("..." if argument.nargs != 1 else "")
@@ -78,12 +78,12 @@ class Verbs(TyperGroup):
             return None
         module = importlib.import_module(f"penmark.cli.{cmd_name}")
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        told = _format_unbroken((module.__doc__ or "").strip() or VERBS[cmd_name])
+        told = _keep_examples_unbroken((module.__doc__ or "").strip() or VERBS[cmd_name])
         single.command(name=cmd_name, help=told, context_settings=_HELP)(module.run)
         command: Any = typer.main.get_command(single)
         for each in command.params:
             if each.param_type_name == "argument":
-                _format_plain(each)
+                _set_argument_usage(each)
             if each.param_type_name == "option" and not each.is_flag and each.metavar is None:
                 kind = str(module.run.__annotations__.get(each.name, ""))
                 each.metavar = "PATH" if "Path" in kind else "N" if "int" in kind else "TEXT"
@@ -156,7 +156,7 @@ def _run_main(argv: list[str] | None) -> None:
         sys.stdout.flush()
     except (typer.Abort, KeyboardInterrupt):
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second one ends it at once, and without a traceback
-        print(f"stopped; {_explain_stop(sys.argv[1:] if argv is None else argv)}", file=sys.stderr)
+        print(f"stopped; {_describe_stop(sys.argv[1:] if argv is None else argv)}", file=sys.stderr)
         if threading.active_count() > 1:  # what still runs only reads, and may take long: nobody waits for it
             sys.stdout.flush()
             os._exit(_INTERRUPTED)
@@ -168,14 +168,14 @@ def _run_main(argv: list[str] | None) -> None:
         print(f"penmark: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
     except OSError as error:
-        sys.exit(_explain_refusal(error))
+        sys.exit(_print_refusal(error))
     except Exception as error:
         _print_unexpected(error)
         sys.exit(1)
     sys.exit(code)
 
 
-def _explain_refusal(error: OSError) -> int:
+def _print_refusal(error: OSError) -> int:
     """Say what the system refused, in a line; the exit code. A reader that has seen enough (``| head``) is no fault."""
     if isinstance(error, BrokenPipeError):
         return 1
@@ -195,7 +195,7 @@ def _stands_somewhere() -> bool:
         return False
 
 
-def _explain_stop(argv: list[str]) -> str:
+def _describe_stop(argv: list[str]) -> str:
     """What is true after the command was stopped: every file is written whole or not at all."""
     verb = next((word for word in argv if word in VERBS), "status")
     return STOPPED.get(verb, "no file is half written, and `penmark status` says where the study stands")

@@ -61,7 +61,7 @@ def run(
         if any(each is not None for each in (what, why, before, after, binds_from, covers)):
             fact = "--deviation changes no rule; --what, --why, --before, --after, --covers, --binds-from are about one that does"
             raise UsageError(fact, remedy="Tell the deviation, and announce the amendment, in a run of its own each.")
-        _deviate_what(place, deviation, detector, as_json)
+        _record_deviation(place, deviation, detector, as_json)
         return
     if detector is not None:
         raise UsageError("--detector belongs to --deviation", remedy="Name the detector in --what.")
@@ -71,7 +71,7 @@ def run(
         and why is None
         and before is None
         and after is None
-        and _is_offered(place, as_json)
+        and _print_open_changes(place, as_json)
     ):
         return
     if what is None or why is None or ((before is None or after is None) and not covers):
@@ -79,10 +79,10 @@ def run(
         raise UsageError(
             f"missing: {', '.join(name for name, value in given.items() if value is None)}", remedy=EXAMPLE
         )
-    _announce_what(place, what, why, (before, after), covers or [], binds_from, as_json)
+    _announce_amendment(place, what, why, (before, after), covers or [], binds_from, as_json)
 
 
-def _announce_what(
+def _announce_amendment(
     place: study.Study,
     what: str,
     why: str,
@@ -103,8 +103,8 @@ def _announce_what(
             edition,
             what=what,
             why=why,
-            before=_describe_answer(before, [(each.at, each.was) for each in changes]),
-            after=_describe_answer(after, [(each.at, each.becomes) for each in changes]),
+            before=_describe_rule(before, [(each.at, each.was) for each in changes]),
+            after=_describe_rule(after, [(each.at, each.becomes) for each in changes]),
             now=now,
             binds_from=binds_from,
             covers=changes,
@@ -127,12 +127,12 @@ def _announce_what(
     print(f"  {file}; CHANGES.md is up to date. Publish both now: what is announced after a promise does not bind it.")
 
 
-def _describe_answer(given: str | None, values: list[tuple[str, str | None]]) -> str:
+def _describe_rule(given: str | None, values: list[tuple[str, str | None]]) -> str:
     """A rule in words: as given, or what stands at each place."""
     return given if given is not None else "; ".join(f"{at}: {value or 'nothing'}" for at, value in values)
 
 
-def _is_offered(place: study.Study, as_json: bool) -> bool:
+def _print_open_changes(place: study.Study, as_json: bool) -> bool:
     """Tell what differs in the draft of the next edition and is not announced; False where there is no draft."""
     promised = amendments.find_promised_last(place.editions())
     changes = None if promised is None else covering.open_changes(place, promised)
@@ -148,7 +148,7 @@ def _is_offered(place: study.Study, as_json: bool) -> bool:
     return True
 
 
-def _deviate_what(place: study.Study, what: str, detector: str | None, as_json: bool) -> None:
+def _record_deviation(place: study.Study, what: str, detector: str | None, as_json: bool) -> None:
     """Write down what went otherwise than promised, in the edition promised last."""
     with study.lock_file(place.private / "lock", "penmark amend"):
         editions = place.editions()

@@ -74,15 +74,15 @@ def run(
     by: collect_generated.By = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int | None:
-    given = _collect_options(option or []) | {
-        f"column.{name}": value for name, value in _collect_options(column or []).items()
+    given = _parse_options(option or []) | {
+        f"column.{name}": value for name, value in _parse_options(column or []).items()
     }
     if path is not None:
         given["path"] = str(path)
     if "path" in given:
         given["path"] = str(Path(given["path"]).absolute())
     if recheck:
-        return _compute_recheck(Path(ctx.obj), arm or [], source, given, as_json)
+        return _compare_copies(Path(ctx.obj), arm or [], source, given, as_json)
     place = study.find_study(Path(ctx.obj))
     check_corpus_open(place.edition())
     promised = protocol.read_sealed(place.edition())
@@ -93,12 +93,12 @@ def run(
     ):
         if anew:
             raise UsageError("texts that models wrote are not made anew", remedy="Run the command without --anew.")
-        return _generate_promised(place, promised, names, asked, path, as_json)
-    _collect_promised(place, promised, names, source, given, as_json, anew=anew, draw=draw)
+        return _generate_arms(place, promised, names, asked, path, as_json)
+    _collect_arms(place, promised, names, source, given, as_json, anew=anew, draw=draw)
     return 0
 
 
-def _generate_promised(
+def _generate_arms(
     place: Study,
     promised: Protocol,
     names: list[str],
@@ -115,11 +115,11 @@ def _generate_promised(
             results += [result] if result is not None else []
             codes.append(code)
     finally:
-        _show_results(results, as_json)
+        _print_collected(results, as_json)
     return max(codes)
 
 
-def _collect_promised(
+def _collect_arms(
     place: Study,
     promised: Protocol,
     names: list[str],
@@ -135,11 +135,13 @@ def _collect_promised(
     faults: list[Fault] = []
     try:
         for name in names:
-            by = _format_plugin(promised, name, source, given)
+            by = _choose_source(promised, name, source, given)
             plugin = plugins.load_source(by)
             made: Source | None = None
             try:
-                made = plugin(_merge_options(place, promised, name, source, given) | _read_promised(plugin, promised))
+                made = plugin(
+                    _merge_options(place, promised, name, source, given) | _take_promised_options(plugin, promised)
+                )
                 source_of_it = collect_generated.join_drafts(place, promised, name, made)
                 by = grades.GENERATION if source_of_it is not made else by
                 tell = _Progress(name)
@@ -153,7 +155,7 @@ def _collect_promised(
                 for note in getattr(made, "notes", ()):
                     print(f"note: {name}: {note}", file=sys.stderr)
     finally:
-        _show_results(results, as_json)  # what was written before something went wrong
+        _print_collected(results, as_json)  # what was written before something went wrong
     if faults:
         raise FaultsError(faults)
     if not results:
@@ -162,7 +164,7 @@ def _collect_promised(
         )
 
 
-def _compute_recheck(folder: Path, arms: list[str], source: str | None, given: dict[str, str], as_json: bool) -> int:
+def _compare_copies(folder: Path, arms: list[str], source: str | None, given: dict[str, str], as_json: bool) -> int:
     """Exit code 1 where a copy is gone or another one, 3 where somebody did not answer, or nothing could be compared."""
     if not arms:
         raise UsageError("which arm is to be rechecked?", remedy="penmark collect ARM --recheck")
@@ -174,7 +176,7 @@ def _compute_recheck(folder: Path, arms: list[str], source: str | None, given: d
             options = _merge_options(place, protocol.read_sealed(place.edition()), name, source, given)
         counts: dict[str, int] = {}
         alike: dict[tuple[str, str], int] = {}
-        chosen = [one for one in list_archived(folder, name) if source is None or _explain_by(one) == source]
+        chosen = [one for one in list_archived(folder, name) if source is None or _find_refinding_source(one) == source]
         for one in rechecked(chosen, make_refinders(options)):
             outcomes.append(one)
             counts[one.outcome] = counts.get(one.outcome, 0) + 1
@@ -194,12 +196,12 @@ def _compute_recheck(folder: Path, arms: list[str], source: str | None, given: d
     return 1 if found & {"differs", "not found"} else 3 if "no answer" in found or found == {"not compared"} else 0
 
 
-def _explain_by(document: Document) -> str | None:
+def _find_refinding_source(document: Document) -> str | None:
     """The source that finds an archived text again."""
     return document.provenance.locator.get("by") if document.provenance.kind == "archive" else None
 
 
-def _collect_options(pairs: Iterable[str]) -> dict[str, str]:
+def _parse_options(pairs: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for pair in pairs:
         name, sign, value = pair.partition("=")
@@ -219,7 +221,7 @@ def _find_arm(promised: Protocol, name: str) -> Arm:
     return known[name]
 
 
-def _format_plugin(promised: Protocol, name: str, source: str | None, given: dict[str, str]) -> str:
+def _choose_source(promised: Protocol, name: str, source: str | None, given: dict[str, str]) -> str:
     """The source that is asked for, else the promised one, else the one that the path speaks for."""
     own = _find_arm(promised, name).source
     if source is not None:
@@ -250,7 +252,7 @@ def _merge_options(
     return options | given
 
 
-def _read_promised(plugin: Callable[[dict[str, str]], Source], promised: Protocol) -> dict[str, str]:
+def _take_promised_options(plugin: Callable[[dict[str, str]], Source], promised: Protocol) -> dict[str, str]:
     """What a source takes from the promise alone."""
     fields = {name: getattr(promised, name) for name in getattr(plugin, "promised", ())}
     return {name: value for name, value in fields.items() if value is not None}
@@ -267,7 +269,7 @@ class _Progress:
             print(f"{self._arm}: {number} texts read", file=sys.stderr, flush=True)
 
 
-def _show_results(results: list[Collected], as_json: bool) -> None:
+def _print_collected(results: list[Collected], as_json: bool) -> None:
     known = provenance.NAMES | {field.alias or name for name, field in Document.model_fields.items()}
     for one in results:
         if one.unused:
@@ -281,7 +283,7 @@ def _show_results(results: list[Collected], as_json: bool) -> None:
             says = "not what the arm asks for; collected all the same, and `penmark screen` names each"
             print(f"warning: {one.arm}: {texts} of this source: {says}\n{FaultsError(one.lacking)}", file=sys.stderr)
     if as_json:
-        print(json.dumps([_collect_value(one) for one in results], ensure_ascii=False))
+        print(json.dumps([_make_collected_value(one) for one in results], ensure_ascii=False))
         return
     for one in results:
         what = f"{one.added} added, {one.updated} updated, {one.unchanged} unchanged"
@@ -291,7 +293,7 @@ def _show_results(results: list[Collected], as_json: bool) -> None:
         print(f"{one.arm}: {count_noun(one.documents, 'document')} ({what}){gone}")
 
 
-def _collect_value(one: Collected) -> dict[str, Any]:
+def _make_collected_value(one: Collected) -> dict[str, Any]:
     pool, lacking = one.pool, [fault._asdict() for fault in one.lacking]
     return one._asdict() | {
         "demoted": dict(one.demoted),

@@ -78,13 +78,13 @@ def parse_generation_options(
         amount = Decimal(-1)
     if amount is not None and not (amount.is_finite() and amount >= 0):
         raise UsageError(f"{budget!r} is no amount of money", remedy="Write --budget 20.")
-    given = dict(_price_text(text) for text in prices or [])
+    given = dict(_parse_price(text) for text in prices or [])
     if refused and not (by or "").strip():
         raise UsageError("a decision needs the name of whoever made it", remedy="Add --by NAME.")
     return Options(topics, plan, models or [], given, amount, refused or [], (by or "").strip())
 
 
-def _price_text(text: str) -> tuple[str, TokenPrice]:
+def _parse_price(text: str) -> tuple[str, TokenPrice]:
     model, _, amounts = text.rpartition("=")
     plain, _, currency = amounts.partition(":")
     read, _, written = plain.partition("/")
@@ -112,24 +112,24 @@ def fill_generated_arm(
 ) -> tuple[Collected | None, int]:
     """Do what is asked for an arm that models write: what was collected, and the exit code."""
     if given.topics:
-        return None, _compute_topics(place, promised, name, given, path, as_json)
+        return None, _settle_topics(place, promised, name, given, path, as_json)
     base = open_run.open_arm_context(place, promised, name)
     if given.plan:
-        return None, _plan_base(base, given, as_json)
+        return None, _print_plan(base, given, as_json)
     for document in given.refused:
         record_refusal(base, document, given.by)
     if given.refused:
-        _find_collected(place, promised, name, base)
+        _collect_made_texts(place, promised, name, base)
     opened = open_run.begin_generation(
         place, promised, name, models=given.models, prices=given.prices, budget=given.budget
     )
     with opened as run:
         run.run(_Progress(run, as_json))
-        code = _describe_result(run, name, as_json)
-    return _find_collected(place, promised, name, base), code
+        code = _print_generated(run, name, as_json)
+    return _collect_made_texts(place, promised, name, base), code
 
 
-def _find_collected(place: Study, promised: Protocol, name: str, base: ArmContext) -> Collected | None:
+def _collect_made_texts(place: Study, promised: Protocol, name: str, base: ArmContext) -> Collected | None:
     """Take what was made into the arm. After a person's decision a text may be gone: then the arm is filled anew."""
     made = AcceptedTexts(base)
     made.write_rejected()
@@ -145,7 +145,7 @@ def _find_collected(place: Study, promised: Protocol, name: str, base: ArmContex
     return collect_arm(place, promised, name, made, lambda number: None, anew=made.decided, by=grades.GENERATION)
 
 
-def _compute_topics(
+def _settle_topics(
     place: Study, promised: Protocol, name: str, given: Options, path: Path | None, as_json: bool
 ) -> int:
     def tell(done: int) -> None:
@@ -172,7 +172,7 @@ def _compute_topics(
     return 1 if settled.missing else 0
 
 
-def _plan_base(base: ArmContext, given: Options, as_json: bool) -> int:
+def _print_plan(base: ArmContext, given: Options, as_json: bool) -> int:
     rows = cost_plan.plan_costs(base, given.prices)
     for row in rows:
         if as_json:
@@ -209,7 +209,7 @@ class _Progress:
             print(f"{name}: {done} of {counts['texts']}", file=sys.stderr, flush=True)
 
 
-def _describe_result(run: Run, name: str, as_json: bool) -> int:
+def _print_generated(run: Run, name: str, as_json: bool) -> int:
     """Say how it ended; the exit code."""
     counts, rejected = run.counts(), run.rejected()
     spent, currency = run.spent

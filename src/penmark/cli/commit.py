@@ -35,7 +35,7 @@ def run(
         promised = protocol.load_protocol(edition.protocol_yaml)
         step = _retry_promise if edition.seal("promise").exists() else _make_first_promise
         warnings = step(place, edition, promised)
-    _show_warnings(edition, warnings, as_json)
+    _print_seal(edition, warnings, as_json)
 
 
 def _make_first_promise(place: study.Study, edition: study.Edition, promised: Protocol) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ def _retry_promise(place: study.Study, edition: study.Edition, promised: Protoco
     return asked.warnings
 
 
-def _show_warnings(edition: study.Edition, warnings: tuple[str, ...], as_json: bool) -> None:
+def _print_seal(edition: study.Edition, warnings: tuple[str, ...], as_json: bool) -> None:
     newest = edition.seal(make_seals.list_seal_order(edition)[-1])
     data = study.read_bytes(newest)
     trust = timestamps.Trust.load()

@@ -43,7 +43,7 @@ def covered(place: Study, promised: Edition, given: list[str]) -> list[Change]:
     found: dict[str, Change] = {}
     for each in given:
         at, named, value = each.partition("=")
-        taken = _list_stated(place, promised, at, value) if named else _list_drafted(place, promised, at)
+        taken = _make_stated_change(place, promised, at, value) if named else _list_drafted_changes(place, promised, at)
         found |= {change.at: change for change in taken}
     return list(found.values())
 
@@ -55,7 +55,7 @@ def told(changes: list[Change]) -> list[str]:
     return [*lines, f"Announce them before you commit: penmark amend {command} --what … --why …"]
 
 
-def _list_drafted(place: Study, promised: Edition, at: str) -> list[Change]:
+def _list_drafted_changes(place: Study, promised: Edition, at: str) -> list[Change]:
     held = open_changes(place, promised)
     if held is None:
         raise UsageError(
@@ -69,7 +69,7 @@ def _list_drafted(place: Study, promised: Edition, at: str) -> list[Change]:
     return found
 
 
-def _list_stated(place: Study, promised: Edition, at: str, value: str) -> list[Change]:
+def _make_stated_change(place: Study, promised: Edition, at: str, value: str) -> list[Change]:
     promise = promise_chain.read(promised).promise
     pending = promise_differences.announcing(amendments.announced(place.editions()), promised.tag, "Z-9999-Q4")
     known = {change.at: change.becomes for each in pending for change in each.covers}
@@ -82,7 +82,7 @@ def _list_stated(place: Study, promised: Edition, at: str, value: str) -> list[C
     becomes = (
         None
         if value == ""
-        else json.dumps(_parse_value(was, value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        else json.dumps(_parse_stated_value(was, value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     )
     if was == becomes:
         raise UsageError(f"{at} is {was} already", remedy="Name what it will be.")
@@ -94,7 +94,7 @@ def _list_stated(place: Study, promised: Edition, at: str, value: str) -> list[C
         ) from None
 
 
-def _parse_value(was: str | None, value: str) -> Any:
+def _parse_stated_value(was: str | None, value: str) -> Any:
     """The value as the promise writes it: a string where a string stood, else JSON, or where it is none a string."""
     if was is not None and was.startswith('"'):
         return value

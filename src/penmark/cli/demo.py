@@ -41,7 +41,7 @@ def run(
     print(demo.SAID_FIRST, file=said, flush=True)
     demo.check_installed(detectors=not vendors)
     with _open_fresh_folder(out):
-        return _rehearse_out(out.resolve(), as_json) if vendors else _demonstrate_out(out.resolve(), as_json)
+        return _run_rehearsal(out.resolve(), as_json) if vendors else _run_demonstration(out.resolve(), as_json)
 
 
 @contextlib.contextmanager
@@ -62,7 +62,7 @@ def _open_fresh_folder(out: Path) -> Iterator[None]:
         mark.unlink()
 
 
-def _demonstrate_out(out: Path, as_json: bool) -> int:
+def _run_demonstration(out: Path, as_json: bool) -> int:
     said = sys.stderr if as_json else sys.stdout
     with run_local_authority(out / "authority", "demo") as authority:
         _make_study(out, authority.url)
@@ -137,7 +137,7 @@ def _make_corpus(out: Path, *, written: bool = False) -> None:
 # --- the rehearsal -------------------------------------------------------------------------------------------------
 
 
-def _rehearse_out(out: Path, as_json: bool) -> int:
+def _run_rehearsal(out: Path, as_json: bool) -> int:
     """A paid run against the vendors' doubles, up to the page. Exit code 0 where `publish` has refused it."""
     said = sys.stderr if as_json else sys.stdout
     place, at = study.Study(out / "study"), ("-C", str(out / "study"))

@@ -45,9 +45,9 @@ def run(
     place = study.find_study(Path(ctx.obj))
     edition = place.edition()
     manifest.check_ready_to_freeze(edition)
-    told_public = _find_announcement(edition, announced, capture, captured_at)
+    told_public = _parse_announcement(edition, announced, capture, captured_at)
     with lock_corpus(place, "`penmark freeze`"):
-        frozen, sealed = _freeze_announced(place, edition, told_public)
+        frozen, sealed = _freeze_corpus(place, edition, told_public)
     for warning in sealed.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     digest = canonical_json.sha256(study.read_bytes(sealed.path))
@@ -65,7 +65,7 @@ def run(
     print("Next: `penmark scan`, or `penmark record FILE` for answers that exist.")
 
 
-def _freeze_announced(place: Study, edition: Edition, announced: Announcement | None) -> tuple[Manifest, SealResult]:
+def _freeze_corpus(place: Study, edition: Edition, announced: Announcement | None) -> tuple[Manifest, SealResult]:
     promised = protocol.read_sealed(edition)
     make_seals.check_unchanged(edition)  # before anything is written: over a changed promise nothing can be sealed
     found = screen.screen_corpus(place, edition, promised, print_progress, list_demonstrated())
@@ -99,7 +99,7 @@ def _freeze_announced(place: Study, edition: Edition, announced: Announcement | 
     return frozen, foreseen.hold_clock(seal(edition, promised.authorities))
 
 
-def _find_announcement(
+def _parse_announcement(
     edition: Edition, url: str | None, capture: str | None, captured_at: str | None
 ) -> Announcement | None:
     given = {"--announced": url, "--capture": capture, "--captured-at": captured_at}

@@ -63,7 +63,7 @@ def run(
         made = init.start_next_edition(study.find_study(root), edition, today)
     else:
         made = init.start_study(root, template=template or "humanflow", name=name, edition=edition, today=today)
-    print(_as_json(made) if as_json else "\n".join(_describe_result(made)))
+    print(_as_json(made) if as_json else "\n".join(_describe_started(made)))
     return 0
 
 
@@ -72,7 +72,7 @@ def _told_card(path: Path, name: str) -> str:
     return f"wrote {path}\nFill in every <...>, and name it in protocol.yaml under detectors:\n  - {line}"
 
 
-def _describe_result(made: init.Started) -> list[str]:
+def _describe_started(made: init.Started) -> list[str]:
     lines = [f"wrote {path}" for path in made.wrote]
     for arm, missing in made.missing.items():
         shown = ", ".join(document for document, _ in missing[:10]) + (", …" if len(missing) > 10 else "")

@@ -48,19 +48,19 @@ def print_plan(place: Study, edition: Edition, wanted: list[str], shard: str, li
     found = [forecast.forecast_detector(made, part, limits, taken.get(name)) for name, part in made.parts.items()]
     for each in found:
         if as_json:
-            print(json.dumps(_collect_value(each), ensure_ascii=False))
+            print(json.dumps(_make_foresight_value(each), ensure_ascii=False))
         else:
             _print_plan(each)
     if not as_json:
-        _print_money(found)
+        _print_costs(found)
     return 0
 
 
-def _collect_value(each: Foresight) -> dict[str, Any]:
+def _make_foresight_value(each: Foresight) -> dict[str, Any]:
     value = dataclasses.asdict(each)
     value |= value.pop("counts")
     price, seconds = each.price, value.pop("seconds")
-    value["price"] = None if price is None else _format_plain(price)
+    value["price"] = None if price is None else _format_amount(price)
     value["expected_seconds"] = None if seconds is None else round(seconds)
     return value
 
@@ -75,26 +75,26 @@ def _print_plan(each: Foresight) -> None:
     if each.price is not None:
         canaries = f", {each.canaries} canary texts among them" if each.canaries else ""
         how = "each text rounded as the vendor does it" if each.known else "its card tells no price"
-        print(f"  costs {_format_plain(each.price)} {each.currency} ({how}{canaries}), and what is asked again")
+        print(f"  costs {_format_amount(each.price)} {each.currency} ({how}{canaries}), and what is asked again")
     for variable, there in each.variables.items():
         print(f"  key in {variable}: {'set' if there else 'NOT SET'}")
 
 
-def _print_money(found: Iterable[Foresight]) -> None:
+def _print_costs(found: Iterable[Foresight]) -> None:
     sums: defaultdict[str, Decimal] = defaultdict(Decimal)
     options = []
     for each in found:
         if each.price is not None and each.currency is not None and each.price > 0:
             sums[budget.name_unit(each.detector, each.currency)] += each.price
-            options.append(f"--budget {each.detector}={_format_plain(each.price)}")
+            options.append(f"--budget {each.detector}={_format_amount(each.price)}")
     if options:
         print(
-            "in all: " + ", ".join(f"{_format_plain(amount)} {currency}" for currency, amount in sorted(sums.items()))
+            "in all: " + ", ".join(f"{_format_amount(amount)} {currency}" for currency, amount in sorted(sums.items()))
         )
         print(f"To allow just that: penmark scan {' '.join(options)}")
 
 
-def _format_plain(amount: Decimal) -> str:
+def _format_amount(amount: Decimal) -> str:
     return f"{amount.normalize():f}"
 
 
@@ -116,7 +116,11 @@ def print_readiness(place: Study, edition: Edition, wanted: list[str], as_json: 
     for each in found:
         if as_json:
             trouble = [fault._asdict() for fault in each.trouble]
-            value = {**vars(each), "trouble": trouble, "requests": [_collect_request(shown) for shown in each.requests]}
+            value = {
+                **vars(each),
+                "trouble": trouble,
+                "requests": [_make_request_value(shown) for shown in each.requests],
+            }
             print(json.dumps(value, ensure_ascii=False))
             continue
         facts = [f"version {each.version}" if each.version else None, f"AI: {each.rule}" if each.rule else None]
@@ -127,16 +131,16 @@ def print_readiness(place: Study, edition: Edition, wanted: list[str], as_json: 
         for fault in each.trouble:
             print(f"      {fault}")
         for shown in each.requests:
-            _show_shown(shown)
+            _print_request(shown)
     return 1 if any(each.trouble for each in found) else 0
 
 
-def _collect_request(shown: Shown) -> dict[str, Any]:
+def _make_request_value(shown: Shown) -> dict[str, Any]:
     body = None if shown.body is None else shown.body.decode()
     return {"step": shown.step, "method": shown.method, "url": shown.url, "headers": shown.headers, "body": body}
 
 
-def _show_shown(shown: Shown) -> None:
+def _print_request(shown: Shown) -> None:
     print(f"      {shown.step:<7}{shown.method} {shown.url}")
     for name, value in shown.headers.items():
         print(f"             {name}: {value}")

@@ -71,14 +71,14 @@ class Progress:
 
     def _tell(self, lane: Worker, part: Part) -> None:
         name, ended = part.detector.name, lane.tally.ended is not None
-        now = self._make_now(name, lane)
+        now = self._compute_now(name, lane)
         if self._live is not None:
-            told = {"failed": now.failed, "declined": now.declined, "rate": _rate_now(now), "cost": now.cost}
+            told = {"failed": now.failed, "declined": now.declined, "rate": _format_rate(now), "cost": now.cost}
             self._live.update(self._tasks[name], completed=now.done, left=_format_left(now), **told)
         elif self._is_due(name, now, ended):
             self._print(name, now)
 
-    def _make_now(self, name: str, lane: Worker) -> Now:
+    def _compute_now(self, name: str, lane: Worker) -> Now:
         tally, before, account = lane.tally, self._before[name], self._scan.purse.accounts.get(name)
         new = tally.answered + tally.declined + tally.failed
         done = before["documents"] - before["to_ask"] + new + tally.recovered
@@ -107,13 +107,13 @@ class Progress:
             return
         parts = [f"{count} {what}" for count, what in ((now.declined, "declined"), (now.failed, "failed")) if count]
         if now.done < now.documents:
-            parts += [_rate_now(now), _format_left(now)]
+            parts += [_format_rate(now), _format_left(now)]
         parts += [now.cost] if now.cost else []
         told = ", ".join(part for part in parts if part)
         print(f"{name}: {now.done} of {now.documents}{', ' if told else ''}{told}", file=sys.stderr, flush=True)
 
 
-def _rate_now(now: Now) -> str:
+def _format_rate(now: Now) -> str:
     return f"{now.rate:.1f}/s" if now.rate >= 1 else f"{60 * now.rate:.1f}/min"
 
 

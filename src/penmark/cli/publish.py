@@ -45,10 +45,10 @@ def run(
     chosen = place.edition(edition)
     if detector is not None:
         folder = place.bundles / chosen.tag if bundle is None else bundle
-        _extract_bundle(folder, detector, out or folder.with_name(f"{folder.name}-{detector}"), as_json)
+        _write_extract(folder, detector, out or folder.with_name(f"{folder.name}-{detector}"), as_json)
         return 0
     if chosen.seal("evidence").exists():
-        _look_chosen(chosen)
+        _require_publishable(chosen)
     made = publish_edition(place, chosen, out or place.bundles / chosen.tag, tar=tar, despite_failures=despite)
     counted = {state: sum(c.state == state for c in made.checks) for state in ("ok", "failed", "not checked")}
     if as_json:
@@ -75,7 +75,7 @@ def run(
     return int(counted["failed"] > 0)
 
 
-def _look_chosen(chosen: study.Edition) -> None:
+def _require_publishable(chosen: study.Edition) -> None:
     """Before anything is made: whether tables and page are those that are to be published, and by whom they are."""
     make_seals.check_unchanged(chosen)  # a page of tables that are not the sealed ones is not worth a look
     check_current(chosen)
@@ -88,7 +88,7 @@ def _look_chosen(chosen: study.Edition) -> None:
         )
 
 
-def _extract_bundle(bundle: Path, detector: str, out: Path, as_json: bool) -> None:
+def _write_extract(bundle: Path, detector: str, out: Path, as_json: bool) -> None:
     made = make_extract(bundle, detector, out)
     if as_json:
         print(json.dumps({**vars(made), "folder": str(made.folder)}))

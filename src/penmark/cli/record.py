@@ -101,7 +101,10 @@ def run(
     else:
         fields = columns.load(mapping_file) if mapping_file is not None else columns.parse(maps) if maps else None
         wanted = Import(detector, fields, None, by, *typed, None, retrospective, as_displayed, elsewhere)
-        arms, orders = _list_each(arm or [], len(files), "arm"), _list_each(order or [], len(files), "order")
+        arms, orders = (
+            _repeat_for_files(arm or [], len(files), "arm"),
+            _repeat_for_files(order or [], len(files), "order"),
+        )
         _record_files(place, edition, list(zip(files, arms, orders, strict=True)), wanted, as_json)
 
 
@@ -146,13 +149,13 @@ def _print_recorded(place: Study, edition: Edition, done: Recorded, source: str,
         amendments.add_deviation(edition, what, done.detector, now=judge.get_time_now())
     if told:
         study.write_bytes(place.changes, amendments.render_changes(place.editions()).encode())
-    _show_done(done, source, as_json)
+    _print_readings(done, source, as_json)
 
 
 def _write_sheets(place: Study, edition: Edition, detector: str, out: Path, as_json: bool) -> None:
     made = work_sheets.make_work_sheets(place, edition, detector, out)
     if as_json:
-        print(json.dumps({**made._asdict(), "folder": str(made.folder), "heads": _format_plain(made.heads)}))
+        print(json.dumps({**made._asdict(), "folder": str(made.folder), "heads": _encode_heads(made.heads)}))
     elif made.texts:
         print(f"{made.detector}: work sheets for {made.texts} texts in {made.folder}; begin with its README.txt")
     if not as_json:
@@ -166,11 +169,11 @@ def _write_sheets(place: Study, edition: Edition, detector: str, out: Path, as_j
         _seal_heads(edition, made.heads)
 
 
-def _format_plain(heads: dict[str, Head]) -> dict[str, object]:
+def _encode_heads(heads: dict[str, Head]) -> dict[str, object]:
     return {name: head.model_dump() for name, head in heads.items()}
 
 
-def _list_each(given: list[T], files: int, what: str) -> list[T | None]:
+def _repeat_for_files(given: list[T], files: int, what: str) -> list[T | None]:
     """What is given for each file: one for all of them, or one for each."""
     if len(given) not in (0, 1, files):
         raise UsageError(
@@ -207,14 +210,14 @@ _RETROSPECTIVE = (
 _ONE_SIDED = "Look at a few answers: is their number what the card says of it, and does it run that way?"
 
 
-def _show_done(done: Recorded, source: str, as_json: bool) -> None:
+def _print_readings(done: Recorded, source: str, as_json: bool) -> None:
     for miss in done.misses:
         print(f"warning: {Fault(done.detector, miss.message, cards.REMEDY)}", file=sys.stderr)
     if done.one_sided is not None:
         print(f"warning: {Fault(done.detector, done.one_sided, _ONE_SIDED)}", file=sys.stderr)
     if as_json:
         misses = [miss._asdict() for miss in done.misses]
-        print(json.dumps({**done._asdict(), "heads": _format_plain(done.heads), "misses": misses}, ensure_ascii=False))
+        print(json.dumps({**done._asdict(), "heads": _encode_heads(done.heads), "misses": misses}, ensure_ascii=False))
         return
     print(f"{done.detector}: {done.readings} readings from {source}")
     for state, count in done.states.items():

@@ -43,8 +43,8 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
     if boundary:
-        values = _collect_values(boundary)
-        folder = _what_if(*_choose_edition_and_folder(Path(ctx.obj), edition, values, out), values)
+        values = _parse_boundaries(boundary)
+        folder = _what_if(*_choose_edition(Path(ctx.obj), edition, values, out), values)
         told = f"{folder}: tables and page at another boundary than the promised one; each says so"
         print(json.dumps({"folder": str(folder)}) if as_json else told)
         return 0
@@ -52,7 +52,7 @@ def run(
         raise UsageError("--out without --boundary", remedy="The tables of the edition itself have their own place.")
     chosen = study.find_study(Path(ctx.obj)).edition(edition)
     with _lock_scans(chosen):
-        return _report_chosen(chosen, close, as_json)
+        return _write_report(chosen, close, as_json)
 
 
 @contextlib.contextmanager
@@ -64,7 +64,7 @@ def _lock_scans(edition: study.Edition) -> Iterator[None]:
         yield
 
 
-def _report_chosen(chosen: study.Edition, close: bool, as_json: bool) -> int:
+def _write_report(chosen: study.Edition, close: bool, as_json: bool) -> int:
     sealed = chosen.seal("evidence").exists()
     if not sealed:
         make_seals.check_unchanged(chosen)  # before anything is written: closing is for good
@@ -73,8 +73,8 @@ def _report_chosen(chosen: study.Edition, close: bool, as_json: bool) -> int:
     made = tables.compute_tables(scored := score.score_edition(chosen), _encode_departures(chosen))
     if not sealed:
         _check_left(scored, close)
-        _write_root(chosen.root, made)
-        _seal_scored(chosen, scored, made)
+        _write_tables(chosen.root, made)
+        _seal_evidence(chosen, scored, made)
     elif stale := [path for path, data in made.items() if study.read_bytes(chosen.root / path) != data]:
         raise PenmarkError(
             f"is not what the journals give ({count_noun(len(stale), 'table')} not the same)",
@@ -86,14 +86,14 @@ def _report_chosen(chosen: study.Edition, close: bool, as_json: bool) -> int:
     if as_json:
         print(json.dumps({"page": str(result), "tables": sorted(made), "timing": scored.timing}))
     else:
-        for line in _list_warned(scored):
+        for line in _describe_warnings(scored):
             print(line)
         print(f"{chosen.tag}: {len(made)} tables in {chosen.tables}, page {result}")
         print("Next: penmark publish", file=sys.stderr)
     return 0
 
 
-def _list_warned(scored: score.Scored) -> list[str]:
+def _describe_warnings(scored: score.Scored) -> list[str]:
     """What there is to know before anyone trusts the numbers: the first of each kind and detector, and how many more."""
     kinds: dict[tuple[str, str], list[str]] = {}
     for notice in score.list_warnings(scored):
@@ -134,12 +134,12 @@ def _check_left(scored: score.Scored, close: bool) -> None:
     )
 
 
-def _write_root(root: Path, made: dict[str, bytes]) -> None:
+def _write_tables(root: Path, made: dict[str, bytes]) -> None:
     for path, data in made.items():
         study.write_bytes(root / path, data)
 
 
-def _seal_scored(edition: study.Edition, scored: score.Scored, made: dict[str, bytes]) -> None:
+def _seal_evidence(edition: study.Edition, scored: score.Scored, made: dict[str, bytes]) -> None:
     promised = protocol.read_sealed(edition)
     sealed = make_seals.make_seal(
         edition,
@@ -154,7 +154,7 @@ def _seal_scored(edition: study.Edition, scored: score.Scored, made: dict[str, b
         print(f"warning: {warning}", file=sys.stderr)
 
 
-def _collect_values(given: list[str]) -> dict[str, str]:
+def _parse_boundaries(given: list[str]) -> dict[str, str]:
     """The boundary that is asked about, by detector. Raises UsageError for what is no pair, or a detector twice."""
     values: dict[str, str] = {}
     for each in given:
@@ -165,7 +165,7 @@ def _collect_values(given: list[str]) -> dict[str, str]:
     return dict(sorted(values.items()))
 
 
-def _choose_edition_and_folder(
+def _choose_edition(
     folder: Path, tag: str | None, values: dict[str, str], out: Path | None
 ) -> tuple[study.Edition, Path]:
     """The edition, or the bundle, that the question is about, and the folder for the answer: never in a bundle.
@@ -198,12 +198,12 @@ def _what_if(edition: study.Edition, folder: Path, values: dict[str, str]) -> Pa
     several = ", ".join(f"{name} {value}" for name, value in values.items())
     told = f"recomputed at {several}; not the promised boundary"
     made = tables.compute_tables(scored, _encode_departures(edition))
-    _write_root(folder, {path: _add_column_recomputed(data, told) for path, data in made.items()})
+    _write_tables(folder, {path: _add_what_if_column(data, told) for path, data in made.items()})
     study.write_bytes(folder / "report" / "index.html", render_page(edition, made, recomputed=list(values)))
     return folder
 
 
-def _add_column_recomputed(table: bytes, told: str) -> bytes:
+def _add_what_if_column(table: bytes, told: str) -> bytes:
     """The table with one more column that says, in each row, what was recomputed."""
     header, *rows = csv.reader(io.StringIO(table.decode("utf-8"), newline=""))
     return study.encode_csv([*header, "what_if"], [[*map(study.unescape_cell, row), told] for row in rows])

@@ -76,19 +76,19 @@ def run(
     edition, wanted = place.edition(), detector or []
     if check:
         return preview.print_readiness(place, edition, wanted, as_json)
-    budgets = dict(_make_budget(each) for each in budget or [])
+    budgets = dict(_parse_budget(each) for each in budget or [])
     if practise:
         return preview.print_pilot(place, edition, wanted, budgets, as_json)
-    limits = _make_limits(edition, at_once or [], pace or [])
+    limits = _parse_limits(edition, at_once or [], pace or [])
     if only_plan:
         return preview.print_plan(place, edition, wanted, shard, limits, as_json)
-    return _scan_wanted(place, edition, wanted, shard, budgets, limits, accept_declined or [], as_json)
+    return _run_scan(place, edition, wanted, shard, budgets, limits, accept_declined or [], as_json)
 
 
 # --- options -------------------------------------------------------------------------------------------------------
 
 
-def _make_budget(given: str) -> tuple[str, Decimal]:
+def _parse_budget(given: str) -> tuple[str, Decimal]:
     name, _, words = given.rpartition("=")
     try:
         amount = Decimal(words)
@@ -99,7 +99,7 @@ def _make_budget(given: str) -> tuple[str, Decimal]:
     return name or budget.ALL, amount
 
 
-def _make_limits(edition: Edition, at_once: list[str], paces: list[str]) -> ScanLimits:
+def _parse_limits(edition: Edition, at_once: list[str], paces: list[str]) -> ScanLimits:
     """Raises UsageError for what is no limit, or of nobody."""
     known = [each.name for each in scan_readiness.load_promised_protocol(edition).detectors]
     connections: dict[str, int] = {}
@@ -125,7 +125,7 @@ def _make_limits(edition: Edition, at_once: list[str], paces: list[str]) -> Scan
 # --- the scan ------------------------------------------------------------------------------------------------------
 
 
-def _scan_wanted(
+def _run_scan(
     place: Study,
     edition: Edition,
     wanted: list[str],

@@ -27,14 +27,14 @@ def run(
     place = study.find_study(Path(ctx.obj))
     found = describe_standing(place, place.edition(edition))
     if as_json:
-        print(json.dumps(_collect_value(found), ensure_ascii=False, indent=1))
+        print(json.dumps(_make_standing_value(found), ensure_ascii=False, indent=1))
     else:
-        for line in _describe_result(found):
+        for line in _describe_standing(found):
             print(line)
     return 1 if found.faults else 0
 
 
-def _collect_value(found: StudyStatus) -> dict[str, Any]:
+def _make_standing_value(found: StudyStatus) -> dict[str, Any]:
     value: dict[str, Any] = {each.name: getattr(found, each.name) for each in dataclasses.fields(found)}
     for name in ("arms", "seals", "journals", "departures", "guessed", "faults"):
         value[name] = [item._asdict() for item in value[name]] if value[name] is not None else None
@@ -45,13 +45,13 @@ def _collect_value(found: StudyStatus) -> dict[str, Any]:
     return value
 
 
-def _describe_result(found: StudyStatus) -> Iterator[str]:
+def _describe_standing(found: StudyStatus) -> Iterator[str]:
     follows = f" (follows {found.template})" if found.template is not None else ""
     yield f"{found.study}, edition {found.edition}{follows}"
-    yield from _list_arms(found)
-    yield from _list_seals(found)
-    yield from _list_journals(found.journals, found.stops_on_change)
-    yield f"departures from the template: {_count_departures(found.departures)}"
+    yield from _describe_arms(found)
+    yield from _describe_seals(found)
+    yield from _describe_journals(found.journals, found.stops_on_change)
+    yield f"departures from the template: {_format_count(found.departures)}"
     for number, each in enumerate(found.departures or [], 1):
         sides = f"{each.template}; here {each.study}. " if each.template else ""
         yield f"  {number}. {each.rule}: {sides}{each.explanation}"
@@ -68,11 +68,11 @@ def _describe_result(found: StudyStatus) -> Iterator[str]:
     yield f"next: {found.next}"
 
 
-def _count_departures(departures: list[Departure] | None) -> str:
+def _format_count(departures: list[Departure] | None) -> str:
     return "not known" if departures is None else str(len(departures)) if departures else "none"
 
 
-def _list_arms(found: StudyStatus) -> Iterator[str]:
+def _describe_arms(found: StudyStatus) -> Iterator[str]:
     if found.arms:
         yield "arms"
     for arm in found.arms:
@@ -81,7 +81,7 @@ def _list_arms(found: StudyStatus) -> Iterator[str]:
             yield f"       short: {'; '.join(arm.short)}"
 
 
-def _list_seals(found: StudyStatus) -> Iterator[str]:
+def _describe_seals(found: StudyStatus) -> Iterator[str]:
     made = {seal.name: seal for seal in found.seals}
     yield "seals"
     for name in ("promise", "corpus", *sorted(made.keys() - {"promise", "corpus", "evidence"}), "evidence"):
@@ -92,7 +92,7 @@ def _list_seals(found: StudyStatus) -> Iterator[str]:
             yield f"  {name:<10} not yet"
 
 
-def _list_journals(journals: list[JournalStanding], stops: bool) -> Iterator[str]:
+def _describe_journals(journals: list[JournalStanding], stops: bool) -> Iterator[str]:
     if journals:
         yield "answers"
     for each in journals:

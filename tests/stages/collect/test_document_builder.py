@@ -88,8 +88,8 @@ def test_the_detector_in_ten_lines_is_a_detector(tmp_path: Path) -> None:
     (info / "entry_points.txt").write_text(f"[penmark.detectors]\n{name} = {target}\n", encoding="utf-8")
     script = (
         "import sys; from penmark import plugins;"
-        "print(plugins.detector('wordy')({}).read('three short words').body.decode());"
-        f"print(plugins.facts(plugins.DETECTORS, 'wordy').distribution); {check[1]}; print('conforms')"
+        "print(plugins.load_detector('wordy')({}).read('three short words').body.decode());"
+        f"print(plugins.describe_plugin(plugins.DETECTORS, 'wordy').distribution); {check[1]}; print('conforms')"
     )
     done = subprocess.run(
         [sys.executable, "-c", script],

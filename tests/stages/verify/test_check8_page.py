@@ -292,7 +292,7 @@ def test_a_retrospective_edition_says_so_and_claims_nothing(made: Path, tmp_path
 
 
 def test_the_style_sheet_is_one_that_is_known(bundle: Path) -> None:
-    sheet = Path(__file__).parents[3] / "src" / "penmark" / "report" / "style.css"
+    sheet = Path(__file__).parents[3] / "src" / "penmark" / "page" / "style.css"
     assert canonical_json.sha256(sheet.read_bytes()) in STYLES, (
         "a new style sheet: add its digest to STYLES, and look at the page"
     )

@@ -47,7 +47,7 @@ def judge_text(
 ) -> list[RejectionReason]:
     """Every gate among ``gates`` that what was written does not pass, in their order."""
     found: dict[Gate, RejectionReason] = {}
-    for remark in _list_reasons(written, prompt, topic, limits):
+    for remark in _find_remarks(written, prompt, topic, limits):
         found.setdefault(remark.gate, remark)
     if written.text is None and not found:
         found["empty"] = RejectionReason("empty", written.remark or "no text")
@@ -55,7 +55,7 @@ def judge_text(
     return [found[gate] for gate in found if gate in gates or written.text is None]
 
 
-def _list_reasons(written: Written, prompt: str, topic: str, limits: Words | None) -> Iterator[RejectionReason]:
+def _find_remarks(written: Written, prompt: str, topic: str, limits: Words | None) -> Iterator[RejectionReason]:
     if written.refused:
         yield RejectionReason("refused", written.remark or f"finish reason {written.finish_reason}")
     text = written.text
@@ -64,7 +64,7 @@ def _list_reasons(written: Written, prompt: str, topic: str, limits: Words | Non
             yield RejectionReason("empty", written.remark or "no word")
         return
     if written.cut:
-        yield RejectionReason("cut off", _format_reason(written))
+        yield RejectionReason("cut off", _describe_finish(written))
     elif not has_end(text):
         yield RejectionReason("cut off", "ends without a final mark")
     if is_error_message(text):
@@ -78,7 +78,7 @@ def _list_reasons(written: Written, prompt: str, topic: str, limits: Words | Non
         yield RejectionReason("word limits", f"{count} words, not {limits.minimum} to {limits.maximum}")
 
 
-def _format_reason(written: Written) -> str:
+def _describe_finish(written: Written) -> str:
     return "no finish reason" if written.finish_reason is None else f"finish reason {written.finish_reason}"
 
 
@@ -101,7 +101,7 @@ def is_error_message(text: str) -> bool:
 
 def find_prompt_residue(text: str, prompt: str, topic: str) -> str | None:
     """Words of the prompt that stand in a row in the text, if there are, most of them not of the topic; or its length."""
-    asked, about, own = _strip_words(prompt), _strip_words(topic), _strip_words(text)
+    asked, about, own = _list_bare_words(prompt), _list_bare_words(topic), _list_bare_words(text)
     at = next((n for n in range(len(asked)) if about and asked[n : n + len(about)] == about), len(asked))
     given = [at <= n < at + len(about) for n in range(len(asked))]
     for size, most in ((min(RESIDUE, len(asked)), THEME), (LENGTH, 0)):
@@ -116,6 +116,6 @@ def find_prompt_residue(text: str, prompt: str, topic: str) -> str | None:
     return None
 
 
-def _strip_words(text: str) -> list[str]:
+def _list_bare_words(text: str) -> list[str]:
     """The words in lower case, without punctuation."""
     return [bare for word in list_words(text) if (bare := _BARE.sub("", word.casefold())) != ""]

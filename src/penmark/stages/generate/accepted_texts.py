@@ -93,7 +93,7 @@ class AcceptedTexts:
         provenance |= {f"settings.{name}": value for name, value in line["settings"].items()}
         for name in ("tokens_read", "tokens_written"):
             provenance[name] = "" if answer[name] is None else str(answer[name])
-        before = [_collect_brief(describe_rejected(each)) for each in turns[:-1]]
+        before = [_select_brief_fields(describe_rejected(each)) for each in turns[:-1]]
         provenance["rejected_before"] = json.dumps(before) if before else ""
         fields = {"topic": sent["topic"]} | ({"language": sent["language"]} if sent["language"] is not None else {})
         return Draft(line["document"], line["text"].encode(), place, fields, provenance)
@@ -118,7 +118,7 @@ def describe_rejected(turn: Turn) -> dict[str, Any]:
     }
 
 
-def _collect_brief(row: dict[str, Any]) -> dict[str, Any]:
+def _select_brief_fields(row: dict[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in ("gates", "matched", "response_sha256", "text_sha256", "topic", "words")}
 
 

@@ -38,9 +38,9 @@ class Grid:
     ) -> None:
         self.spots, self.topics = spots, topics
         self._seed, self._arm, self._lenders = seed, arm, lenders
-        self._first = _match_topics(seed, arm, spots, lenders, topics)
+        self._first = _match_lenders(seed, arm, spots, lenders, topics)
         self._used = Counter(lender.id for lender in self._first.values())
-        self._replacements = lru_cache(maxsize=256)(self._list_sequence)
+        self._replacements = lru_cache(maxsize=256)(self._rank_substitutes)
 
     def lender(self, spot: str, turn: int) -> Lender | None:
         """Whose topic the ``turn``-th text (from 1) at a spot has; None where there are no more."""
@@ -62,7 +62,7 @@ class Grid:
         ]
         return canonical_json.sha256(canonical_json.encode_json(drawn))
 
-    def _list_sequence(self, spot: str) -> list[Lender]:
+    def _rank_substitutes(self, spot: str) -> list[Lender]:
         """Those who may stand in: of the same arm and register first, the least used first, then by the draw."""
         first = self._first[spot]
         purpose = f"replacements {self._arm}"
@@ -78,7 +78,7 @@ def draw_design(
     seed: bytes, arm: Arm, generation: Generation, lenders: list[Lender], topics: Mapping[str, str]
 ) -> Grid:
     """The grid of an arm. ``topics``: a topic line for each lender. Raises UsageError for quotas that make no grid."""
-    cells = _list_cells(seed, arm, generation)
+    cells = _count_cells(seed, arm, generation)
     width = max(3, len(str(arm.documents)))
     spots = [
         Spot(f"{arm.name}-{number:0{width}d}", model, style)
@@ -90,7 +90,7 @@ def draw_design(
 # --- which model in which style ------------------------------------------------------------------------------------
 
 
-def _list_cells(seed: bytes, arm: Arm, generation: Generation) -> list[tuple[tuple[Model, Style], int]]:
+def _count_cells(seed: bytes, arm: Arm, generation: Generation) -> list[tuple[tuple[Model, Style], int]]:
     cells = [(model, style) for model in generation.models for style in generation.styles]
     counts = [0] * len(cells)
     wheres = {frozenset(quota.where) for quota in arm.quotas}
@@ -101,7 +101,7 @@ def _list_cells(seed: bytes, arm: Arm, generation: Generation) -> list[tuple[tup
         )
     asked = [(quota.where, quota.documents) for quota in arm.quotas] or [({}, arm.documents)]
     for where, documents in asked:
-        inside = [number for number, cell in enumerate(cells) if where.items() <= _name_parts(*cell).items()]
+        inside = [number for number, cell in enumerate(cells) if where.items() <= _name_cell(*cell).items()]
         if not inside and documents:
             raise UsageError(
                 f"no model and style of the arm {arm.name} is that of a quota: {where}",
@@ -110,7 +110,7 @@ def _list_cells(seed: bytes, arm: Arm, generation: Generation) -> list[tuple[tup
         purpose = f"cells {arm.name}"
         inside.sort(
             key=lambda number: canonical_json.rank_name(
-                seed, purpose, canonical_json.encode_json(list(_name_parts(*cells[number]).values())).decode()
+                seed, purpose, canonical_json.encode_json(list(_name_cell(*cells[number]).values())).decode()
             )
         )
         for place, number in enumerate(inside):
@@ -118,14 +118,14 @@ def _list_cells(seed: bytes, arm: Arm, generation: Generation) -> list[tuple[tup
     return list(zip(cells, counts, strict=True))
 
 
-def _name_parts(model: Model, style: Style) -> dict[str, str]:
+def _name_cell(model: Model, style: Style) -> dict[str, str]:
     return {"provider": model.provider, "model": model.model, "style": style.name}
 
 
 # --- about which topic ---------------------------------------------------------------------------------------------
 
 
-def _match_topics(
+def _match_lenders(
     seed: bytes, arm: str, spots: list[Spot], lenders: list[Lender], topics: Mapping[str, str]
 ) -> dict[str, Lender]:
     """Every arm, register, topic and document is used in its share, one more or less; each cell gets a mix of them.
@@ -142,20 +142,20 @@ def _match_topics(
             canonical_json.rank_name(seed, f"topics {arm}", each.id),
         ),
     )
-    start = _compute_part(seed, f"topics {arm}", "")
+    start = _draw_number(seed, f"topics {arm}", "")
     total = len(spots)
     taken = [lined[(k * _WHOLE + start) * len(lined) // (total * _WHOLE)] for k in range(total)]
-    sizes = _list_sizes(spots)
+    sizes = _count_cell_sizes(spots)
     seen: Counter[int] = Counter()
     spread: list[tuple[Fraction, str]] = []
     for spot, (cell, size) in zip(spots, sizes, strict=True):
-        at = Fraction(seen[cell] * _WHOLE + _compute_part(seed, f"spots {arm}", spot.id), size * _WHOLE)
+        at = Fraction(seen[cell] * _WHOLE + _draw_number(seed, f"spots {arm}", spot.id), size * _WHOLE)
         seen[cell] += 1
         spread.append((at, spot.id))
     return {name: lender for (_, name), lender in zip(sorted(spread), taken, strict=True)}
 
 
-def _list_sizes(spots: list[Spot]) -> list[tuple[int, int]]:
+def _count_cell_sizes(spots: list[Spot]) -> list[tuple[int, int]]:
     """For each spot the number of its cell (spots of a cell are neighbours), and how many spots the cell has."""
     cells: list[int] = []
     for number, spot in enumerate(spots):
@@ -165,6 +165,6 @@ def _list_sizes(spots: list[Spot]) -> list[tuple[int, int]]:
     return [(cell, counts[cell]) for cell in cells]
 
 
-def _compute_part(seed: bytes, purpose: str, name: str) -> int:
+def _draw_number(seed: bytes, purpose: str, name: str) -> int:
     """A draw from 0 to 2^64 - 1."""
     return int.from_bytes(canonical_json.rank_name(seed, purpose, name)[:8], "big")

@@ -155,7 +155,7 @@ class _Drafter:
         failures = 0
         while (step := standing.next(lender.id, self._rules)) is not None:
             about = {"language": lender.language, "matched": lender.id}
-            wanted = WantedText(lender.id, step, self._drafting.model, prompt, WORDS, about, _judge_answer_again)
+            wanted = WantedText(lender.id, step, self._drafting.model, prompt, WORDS, about, _judge_draft)
             try:
                 ask_for_text(wanted, generator, ledger, purse)
             except UnansweredError as error:
@@ -183,7 +183,7 @@ class _Drafter:
         }
 
 
-def _judge_answer_again(written: Written) -> list[RejectionReason]:
+def _judge_draft(written: Written) -> list[RejectionReason]:
     """Whether a draft is a topic line."""
     if written.refused:
         return [RejectionReason("refused", written.remark or f"finish reason {written.finish_reason}")]

@@ -60,17 +60,17 @@ class Edits:
                     fact = f"no draft of the arm is called {edit.id}{suggest_name(edit.id, drafts)}"
                     faults.append(Fault(edit.place, fact, "Give the edit the name of its draft."))
                 else:
-                    wrong = _compare_record(edit, drafts[edit.id])
+                    wrong = _find_contradictions(edit, drafts[edit.id])
                     faults += wrong
                     if not wrong:
-                        yield _join_parts(edit, drafts[edit.id])
+                        yield _join_edit(edit, drafts[edit.id])
         except FaultsError as error:
             faults += error.faults
         if faults:
             raise FaultsError(faults)
 
 
-def _compare_record(edit: Draft, draft: Draft) -> list[Fault]:
+def _find_contradictions(edit: Draft, draft: Draft) -> list[Fault]:
     """What the source says of the draft and the record says otherwise."""
     found = []
     if edit.draft not in (None, b"", draft.text):  # an empty cell says nothing
@@ -83,7 +83,7 @@ def _compare_record(edit: Draft, draft: Draft) -> list[Fault]:
     return found
 
 
-def _join_parts(edit: Draft, draft: Draft) -> Draft:
+def _join_edit(edit: Draft, draft: Draft) -> Draft:
     recorded = {name: value for name, value in draft.provenance.items() if name not in _OWN}
     return edit._replace(
         fields=draft.fields | edit.fields,

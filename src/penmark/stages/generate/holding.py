@@ -30,11 +30,11 @@ def differing(place: Study, promised: Protocol) -> list[Fault]:
         fault
         for arm in promised.arms
         if arm.generation is not None
-        for fault in _check_arm(place, promised, arm.name, promise)
+        for fault in _check_arm_exchanges(place, promised, arm.name, promise)
     ]
 
 
-def _check_arm(place: Study, promised: Protocol, name: str, promise: str) -> Iterator[Fault]:
+def _check_arm_exchanges(place: Study, promised: Protocol, name: str, promise: str) -> Iterator[Fault]:
     root = generation_rules.locate_generation_files(place, promised.edition, name).root
     if not exchange_log.list_exchange_files(root, STEM):
         return
@@ -56,12 +56,16 @@ def _check_arm(place: Study, promised: Protocol, name: str, promise: str) -> Ite
         if texts[value["id"], len(turns)] != value["address"]:
             yield Fault(at, f"the text of {value['id']} is not the one that its model wrote", remedy)
         turn = turns[-1]
-        odd = [*_find_odd(value, {**turn.sent, **(turn.answer or {}), "request_sha256": turn.sent["request_sha256"]})]
+        odd = [
+            *_find_odd_fields(
+                value, {**turn.sent, **(turn.answer or {}), "request_sha256": turn.sent["request_sha256"]}
+            )
+        ]
         if odd:
             yield Fault(at, f"the record of {value['id']} is not its exchange's: {', '.join(odd)}", remedy)
 
 
-def _find_odd(value: dict[str, Any], line: dict[str, Any]) -> Iterator[str]:
+def _find_odd_fields(value: dict[str, Any], line: dict[str, Any]) -> Iterator[str]:
     """The fields of a record that its exchange says otherwise."""
     own = value["provenance"]
     expected = {name: line[name] for name in (*_SAME, *_ANSWERED)} | {"settings": line["settings"]}

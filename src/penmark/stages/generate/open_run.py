@@ -96,7 +96,7 @@ def begin_generation(
     Raises UsageError for keys, prices and a budget that are missing, before anything is asked for.
     """
     base = open_arm_context(place, promised, name)
-    chosen = _choose_items(base.generation, models)
+    chosen = _choose_models(base.generation, models)
     with study.lock_file(base.files.lock, f"`penmark collect {name}`"), contextlib.ExitStack() as held:
         generators = {key_model(model): make_generator(model, base.generation.temperature) for model in chosen}
         for each in generators.values():
@@ -106,7 +106,7 @@ def begin_generation(
         check_affordable(name, paid, known, budget)
         purse = TokenBudget({model: known[model] for model in map(key_model, paid)}, budget)
         standing = ArmProgress()
-        ledger = held.enter_context(_make_ledger(base, standing, purse))
+        ledger = held.enter_context(_open_ledger(base, standing, purse))
         desk = Desk(base.grid, base.rules, base.arm.words, standing, ledger, purse, pause)
         lanes = [
             ModelWorker(
@@ -121,11 +121,11 @@ def begin_generation(
             lane.spots.sort(key=lambda spot: base.grid.order(spot.id))
         left = any(standing.state(spot.id, base.rules) == "to ask" for lane in lanes for spot in lane.spots)
         if left:
-            ledger.append(_start_base(base, chosen))
+            ledger.append(_make_start_line(base, chosen))
         yield Run(base.grid, base.rules, lanes if left else [], desk)
 
 
-def _make_ledger(base: ArmContext, standing: ArmProgress, purse: TokenBudget) -> Exchanges:
+def _open_ledger(base: ArmContext, standing: ArmProgress, purse: TokenBudget) -> Exchanges:
     """The exchanges so far, shown to the standing and the purse. Raises UsageError where they are of another grid."""
 
     def see(line: exchange_log.Line) -> None:
@@ -144,7 +144,7 @@ def _make_ledger(base: ArmContext, standing: ArmProgress, purse: TokenBudget) ->
     return ledger
 
 
-def _start_base(base: ArmContext, chosen: list[Model]) -> exchange_log.Line:
+def _make_start_line(base: ArmContext, chosen: list[Model]) -> exchange_log.Line:
     facts = [
         {
             "model": model.model,
@@ -164,7 +164,7 @@ def _start_base(base: ArmContext, chosen: list[Model]) -> exchange_log.Line:
     }
 
 
-def _choose_items(generation: Generation, wanted: Iterable[str]) -> list[Model]:
+def _choose_models(generation: Generation, wanted: Iterable[str]) -> list[Model]:
     names = list(wanted)
     known = [model.model for model in generation.models]
     for name in names:

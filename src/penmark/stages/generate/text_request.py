@@ -66,7 +66,7 @@ def ask_for_text(wanted: WantedText, generator: Generator, exchanges: Exchanges,
             f"the generator of {wanted.model.model} broke: {judge.clean_reason(f'{type(error).__name__}: {error}')}",
             remedy=f"Tell whoever wrote it. What was asked for {wanted.document} is in doubt.",
         ) from None
-    exchanges.append(_answer_wanted(wanted, prepared, written))
+    exchanges.append(_make_answer_line(wanted, prepared, written))
 
 
 def _make_line(kind: str, wanted: WantedText) -> Line:
@@ -91,7 +91,7 @@ def _make_sent_line(wanted: WantedText, prepared: Prepared) -> Line:
     )
 
 
-def _answer_wanted(wanted: WantedText, prepared: Prepared, written: Written) -> Line:
+def _make_answer_line(wanted: WantedText, prepared: Prepared, written: Written) -> Line:
     response = {"headers": [list(pair) for pair in written.headers], "status": written.status} | encode_kept_body(
         written.body
     )

@@ -50,11 +50,11 @@ def list_lenders(place: Study, promised: Protocol, arm: Arm, generation: Generat
     for number, lending in enumerate(promised.arms):
         if lending.name not in generation.topics_from:
             continue
-        own = list(_list_documents(place, lending.name))
+        own = list(_read_documents(place, lending.name))
         if len(own) != lending.documents:
             fact = f"{len(own)} of {lending.documents} documents in the arm {lending.name}"
             short.append(Fault(str(place.documents(lending.name)), fact, f"Fill it: penmark collect {lending.name}."))
-        found += (lender for each in own if (lender := _find_lender(number, each)) is not None)
+        found += (lender for each in own if (lender := _make_lender(number, each)) is not None)
     if short:
         raise UnreadyError(short)
     if not found:
@@ -81,7 +81,7 @@ def read_lender_text(place: Study, promised: Protocol, lender: Lender) -> str:
 def list_other_ids(place: Study, promised: Protocol, without: str) -> set[str]:
     """The ids of all documents of the other arms."""
     return {
-        document.id for arm in promised.arms if arm.name != without for document in _list_documents(place, arm.name)
+        document.id for arm in promised.arms if arm.name != without for document in _read_documents(place, arm.name)
     }
 
 
@@ -91,7 +91,7 @@ class UnreadyError(FaultsError, UsageError):
     exit_code = 2
 
 
-def _find_lender(number: int, document: Document) -> Lender | None:
+def _make_lender(number: int, document: Document) -> Lender | None:
     if document.words is None or (document.attested and document.withheld is not None):
         return None
     shown = None if document.attested or document.withheld is not None else document.address
@@ -106,7 +106,7 @@ def _find_lender(number: int, document: Document) -> Lender | None:
     )
 
 
-def _list_documents(place: Study, arm: str) -> Iterator[Document]:
+def _read_documents(place: Study, arm: str) -> Iterator[Document]:
     path = place.documents(arm)
     for number, line in study.read_lines(path) if path.exists() else ():
         try:

@@ -157,7 +157,7 @@ def _render_readme(edition: study.Edition, detector: str, *, sharded: bool) -> s
     card = cards.read_sealed_card(edition, detector).card
     return (
         files("penmark.stages.publish")
-        .joinpath("extract.txt")
+        .joinpath("vendor_extract.txt")
         .read_text(encoding="utf-8")
         .format(
             detector=detector,

@@ -120,17 +120,17 @@ def record_answers(place: Study, edition: Edition, path: Path, wanted: Import) -
         _require_admitted(ground, wanted, made)
         if typed is not None:
             screenshots.copy_pictures(edition, typed.pictures)
-        named = " and ".join(f"{each.name}, SHA-256 {_digest_path(each)}" for each in wanted.files(path))
+        named = " and ".join(f"{each.name}, SHA-256 {_digest_file(each)}" for each in wanted.files(path))
         why = f"recorded {len(made)} answers from {named}"
         if wanted.order is not None:
-            why += f", in the order of {wanted.order.name}, SHA-256 {_digest_path(wanted.order)}"
+            why += f", in the order of {wanted.order.name}, SHA-256 {_digest_file(wanted.order)}"
         lines, kept = [each.reading.line for each in made], [each.kept for each in made if each.kept is not None]
         heads = store.write_readings(ground, wanted.detector, lines, kept, why)
-    done = _describe_result(ground, wanted.detector, lines, heads, typed)._replace(
+    done = _make_recorded(ground, wanted.detector, lines, heads, typed)._replace(
         misses=accept.list_uncallable(ground, wanted.detector, lines),
         one_sided=_one_sided(ground, documents, wanted.detector, lines),
     )
-    told = (_describe_outside(ground, lines), _explain_versions(ground, wanted.detector, lines))
+    told = (_describe_late_answers(ground, lines), _describe_other_versions(ground, wanted.detector, lines))
     return done._replace(otherwise=tuple(what for what in told if what is not None))
 
 
@@ -214,12 +214,12 @@ def _typed_rows(
     return _Typed(merged, numbers, by_number, [each for held in shots.values() for each in held])
 
 
-def _digest_path(path: Path) -> str:
+def _digest_file(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _describe_outside(ground: SealedEdition, lines: Sequence[dict[str, Any]]) -> str | None:
+def _describe_late_answers(ground: SealedEdition, lines: Sequence[dict[str, Any]]) -> str | None:
     """How many answers were given on days that the promise does not name, in whichever table they came; None where none was.
     Kept answers that are older than the promise are told as that."""
     window = ground.protocol.window
@@ -230,7 +230,7 @@ def _describe_outside(ground: SealedEdition, lines: Sequence[dict[str, Any]]) ->
     return f"{late} {what} outside the promised window, {window.opens} to {window.closes}" if late else None
 
 
-def _explain_versions(ground: SealedEdition, detector: str, lines: Sequence[dict[str, Any]]) -> str | None:
+def _describe_other_versions(ground: SealedEdition, detector: str, lines: Sequence[dict[str, Any]]) -> str | None:
     """That answers name another version than the promise, or than the other answers, in whichever table they came."""
     told = [line for line in lines if line["state"] == "answered" and line["version"] is not None]
     asked = ground.protocol.detector(detector).version
@@ -246,7 +246,7 @@ def _explain_versions(ground: SealedEdition, detector: str, lines: Sequence[dict
     )
 
 
-def _describe_result(
+def _make_recorded(
     ground: SealedEdition, detector: str, lines: Sequence[dict[str, Any]], heads: dict[str, Head], typed: _Typed | None
 ) -> Recorded:
     answered = [line for line in lines if line["state"] == "answered"]

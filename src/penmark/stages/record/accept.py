@@ -159,15 +159,17 @@ def check_called(card: Card, rule: Rule, made: Sequence[Made]) -> Iterator[Fault
             found += [(one, missed[0])] if missed is not None and missed[0] not in (cards.BESIDE, cards.AGAINST) else []
     kinds: dict[tuple[str, str], list[Made]] = {}
     for one, kind in found:
-        kinds.setdefault((kind, _format_comma(card, one)), []).append(one)
+        kinds.setdefault((kind, _describe_comma(card, one)), []).append(one)
     for one, kind in found:
-        comma = _format_comma(card, one)
+        comma = _describe_comma(card, one)
         several = kinds[kind, comma]
         if len(several) < ALIKE:
-            fact = f"{one.shown} shows {_check_displayed(one)}, which comes to no call: it {cards.describe_miss(card, kind)}"
+            fact = (
+                f"{one.shown} shows {_quote_display(one)}, which comes to no call: it {cards.describe_miss(card, kind)}"
+            )
             yield Fault(one.place, fact, f"Look at the screen again and correct the row. {comma}{_AS_DISPLAYED}")
         elif one is several[0]:
-            named = _name_parts([f"{each.shown} shows {_check_displayed(each)}" for each in several])
+            named = _format_names([f"{each.shown} shows {_quote_display(each)}" for each in several])
             amiss = cards.describe_miss(card, kind, len(several))
             fact = f"{len(several)} displays come to no call, for they {amiss}: {named}"
             remedy = f"Look at the screens again and correct the rows. {comma}{_AS_DISPLAYED}"
@@ -190,7 +192,7 @@ def empty(card: Card, rule: Rule, made: Sequence[Made]) -> Iterator[Fault]:
     for why, several in kinds.items():
         if len(several) < _ROW:
             continue  # one or two are told, as in a scan
-        named = _name_parts([each.shown for each in several])
+        named = _format_names([each.shown for each in several])
         fact = f"of {count_noun(len(several), 'kept answer')} the card makes nothing ({why}): about {named}"
         yield Fault(
             _format_places(several),
@@ -217,7 +219,7 @@ def contrary(card: Card, rule: Rule, made: Sequence[Made], bodies: Sequence[byte
             fact = f"each of the {len(against)} verdicts that mean {who} stands beside a number that says the contrary"
             yield Fault(_format_places(against), fact, _CONFIDENCE)
             return
-    words = _list_unread(card, bodies)
+    words = _find_unread_verdict(card, bodies)
     calls = {
         cards.call_answer(card, rule, one.line["score"], one.line["label"]).strict
         for one in made
@@ -230,7 +232,7 @@ def contrary(card: Card, rule: Rule, made: Sequence[Made], bodies: Sequence[byte
         yield Fault(_format_places(made), fact, _CONFIDENCE)
 
 
-def _list_unread(card: Card, bodies: Sequence[bytes | None]) -> tuple[str, ...] | None:
+def _find_unread_verdict(card: Card, bodies: Sequence[bytes | None]) -> tuple[str, ...] | None:
     """The name of a field that holds one of a few words in each answer, and the words, where the card reads no verdict."""
     at = card.answer
     if at.score is None or at.label is not None or any(body is None for body in bodies):
@@ -266,7 +268,7 @@ def check_recorded(again: Sequence[Again], rows: int) -> Iterator[Fault]:
             for one in several:
                 yield Fault(one.place, f"{one.shown} {why}", "A pair has one final reading; leave the row out.")
         else:
-            fact = f"each of these {len(several)} documents {why}: {_name_parts([one.shown for one in several])}"
+            fact = f"each of these {len(several)} documents {why}: {_format_names([one.shown for one in several])}"
             yield Fault(_format_places(several), fact, "A pair has one final reading; leave the rows out.")
 
 
@@ -278,14 +280,14 @@ _AS_KEPT = "Nothing was recorded. If the detector did answer so, and it shall co
 _AS_DISPLAYED = "If it really showed this: --as-displayed."
 
 
-def _format_comma(card: Card, one: Made) -> str:
+def _describe_comma(card: Card, one: Made) -> str:
     """What is likely wrong with a display that would be a number but for a comma; nothing for any other."""
     shown = str(one.line["displayed"])
     as_point = cards.extract_from_display(card, shown.replace(",", ".")).score
     return "" if "," not in shown or as_point is None else _COMMA
 
 
-def _check_displayed(one: Made) -> str:
+def _quote_display(one: Made) -> str:
     shown = text.fold_white_space(one.line["displayed"])
     return repr(shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…")
 
@@ -315,7 +317,7 @@ def _is_retrospective(ground: SealedEdition, sealed_at: str) -> bool:
     return False
 
 
-def _name_parts(names: Sequence[str]) -> str:
+def _format_names(names: Sequence[str]) -> str:
     shown = ", ".join(names[:_NAMED])
     return shown if len(names) <= _NAMED else f"{shown} and {len(names) - _NAMED} more"
 

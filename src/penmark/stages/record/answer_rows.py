@@ -40,7 +40,13 @@ class AnswerRow(NamedTuple):
 
 def read_answer_rows(path: Path) -> list[AnswerRow]:
     """All rows. Raises FaultsError with every row that is none, UsageError for another kind of file."""
-    kinds = {".csv": _list_csv, ".tsv": _list_tsv, ".json": _list_json, ".jsonl": _list_jsonl, ".ndjson": _list_jsonl}
+    kinds = {
+        ".csv": _parse_csv,
+        ".tsv": _parse_tsv,
+        ".json": _parse_json_list,
+        ".jsonl": _parse_json_lines,
+        ".ndjson": _parse_json_lines,
+    }
     kind = kinds.get(path.suffix.lower())
     if kind is None:
         raise UsageError(
@@ -74,7 +80,7 @@ def read_answer_rows(path: Path) -> list[AnswerRow]:
     return rows
 
 
-def _list_json(place: str, text: str) -> Iterator[AnswerRow | Fault]:
+def _parse_json_list(place: str, text: str) -> Iterator[AnswerRow | Fault]:
     at, line = _past_white(text, 0), 1
     if text[at : at + 1] != "[":
         yield Fault(place, "is not a list of answers ([{…}, …])", "Name a file of lines .jsonl.")
@@ -85,11 +91,11 @@ def _list_json(place: str, text: str) -> Iterator[AnswerRow | Fault]:
     else:
         while True:
             line, counted = line + text.count("\n", counted, at), at
-            end = _end_text(f"{place}:{line}", text, at)
+            end = _find_value_end(f"{place}:{line}", text, at)
             if isinstance(end, Fault):
                 yield end
                 return  # where this one ends is not known, so neither is where the next begins
-            yield _make_row(f"{place}:{line}", text[at:end])
+            yield _check_row(f"{place}:{line}", text[at:end])
             at = _past_white(text, end)
             mark, at = text[at : at + 1], _past_white(text, at + 1)
             if mark == "]":
@@ -101,23 +107,23 @@ def _list_json(place: str, text: str) -> Iterator[AnswerRow | Fault]:
         yield Fault(place, "something stands after the list", "A file .json holds one list; name lines .jsonl.")
 
 
-def _list_jsonl(place: str, text: str) -> Iterator[AnswerRow | Fault]:
+def _parse_json_lines(place: str, text: str) -> Iterator[AnswerRow | Fault]:
     for number, given in enumerate(text.split("\n"), 1):
         line = given.removesuffix("\r")
         start = _past_white(line, 0)
         if start == len(line):
             continue
         where = f"{place}:{number}"
-        end = _end_text(where, line, start)
+        end = _find_value_end(where, line, start)
         if isinstance(end, Fault):
             yield end
         elif _past_white(line, end) != len(line):
             yield Fault(where, "something stands after the answer", "Each line holds one JSON object.")
         else:
-            yield _make_row(where, line[start:end])
+            yield _check_row(where, line[start:end])
 
 
-def _make_row(place: str, text: str) -> AnswerRow | Fault:
+def _check_row(place: str, text: str) -> AnswerRow | Fault:
     if not text.startswith("{"):
         shown = " ".join(text[:61].split())
         return Fault(place, f"{shown if len(text) <= 60 else shown[:59] + '…'} is not an object ({{…}})", EXPECTED)
@@ -127,7 +133,7 @@ def _make_row(place: str, text: str) -> AnswerRow | Fault:
         return Fault(place, "holds half of a surrogate pair", MEND)
 
 
-def _end_text(place: str, text: str, start: int) -> int | Fault:
+def _find_value_end(place: str, text: str, start: int) -> int | Fault:
     try:
         return _DECODER.raw_decode(text, start)[1]
     except RecursionError:
@@ -143,7 +149,7 @@ def _past_white(text: str, at: int) -> int:
     return at
 
 
-def _list_csv(place: str, text: str, sign: str | None = None) -> Iterator[AnswerRow | Fault]:
+def _parse_csv(place: str, text: str, sign: str | None = None) -> Iterator[AnswerRow | Fault]:
     before = csv.field_size_limit(evidence_log.MAX_BODY)
     grid = study.Grid(place, io.StringIO(text, newline=""), sign)
     try:
@@ -163,5 +169,5 @@ def _list_csv(place: str, text: str, sign: str | None = None) -> Iterator[Answer
         csv.field_size_limit(before)
 
 
-def _list_tsv(place: str, text: str) -> Iterator[AnswerRow | Fault]:
-    return _list_csv(place, text, "\t")
+def _parse_tsv(place: str, text: str) -> Iterator[AnswerRow | Fault]:
+    return _parse_csv(place, text, "\t")

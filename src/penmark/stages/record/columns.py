@@ -99,7 +99,7 @@ def make_mapping(pairs: Iterable[tuple[str, str]]) -> FieldMapping:
             )
         if field in found:
             raise UsageError(f"{field} is mapped twice", remedy="Map each field once.")
-        found[field] = given if given == POSITION and field == "document" else _format_pointer(field, given)
+        found[field] = given if given == POSITION and field == "document" else _parse_pointer(field, given)
     if "document" in found and "number" in found:
         raise UsageError("a row names its document by id or by number, not by both", remedy="Map one of them.")
     return FieldMapping(**found)
@@ -138,7 +138,7 @@ def check_mapping(mapping: FieldMapping, first: bytes, card: Card) -> None:
 def read_field(body: bytes, pointer: str) -> str | None:
     """What stands at a pointer of a row, character by character. Raises PenmarkError where the row cannot be read."""
     try:
-        return cards.extract_answer(_probe_pointer(pointer), body).text
+        return cards.extract_answer(_make_probe_card(pointer), body).text
     except PenmarkError as error:
         raise PenmarkError(error.faults[0].fact, remedy=MEND) from None
 
@@ -165,7 +165,7 @@ def parse_moment(given: str) -> str:
     return at.isoformat().replace("+00:00", "Z")
 
 
-def _format_pointer(field: str, given: str) -> str:
+def _parse_pointer(field: str, given: str) -> str:
     pointer = given if given.startswith("/") else "/" + given.replace("~", "~0").replace("/", "~1")
     try:
         return _POINTER.validate_python(pointer, strict=True)
@@ -174,7 +174,7 @@ def _format_pointer(field: str, given: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _probe_pointer(pointer: str) -> Card:
+def _make_probe_card(pointer: str) -> Card:
     """A card that reads one field as the text, so that mapping and card understand pointers in the same way."""
     return _BLANK.model_copy(update={"answer": Answer(text=pointer)})
 

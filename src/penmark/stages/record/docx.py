@@ -34,7 +34,7 @@ def make_docx(text: str) -> bytes | None:
     if _UNKNOWN.search(text) is not None:
         return None
     lines = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
-    body = "".join(f"<w:p>{_run_line(line)}</w:p>" for line in lines)
+    body = "".join(f"<w:p>{_render_run(line)}</w:p>" for line in lines)
     document = f'{_DECLARATION}<w:document xmlns:w="{_WORD}"><w:body>{body}<w:sectPr/></w:body></w:document>'
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
@@ -49,7 +49,7 @@ def make_docx(text: str) -> bytes | None:
     return file.getvalue()
 
 
-def _run_line(line: str) -> str:
+def _render_run(line: str) -> str:
     if line == "":
         return ""
     parts = "<w:tab/>".join(

@@ -86,22 +86,22 @@ def merge_entries(
     everything else that does not fit.
     """
     faults: list[Fault] = []
-    ones, blank = _make_hands(first, fields, key, by, faults)
-    twos, blank_too = _make_hands(second or (), fields, key, by, faults)
-    decided = _collect_settlements(settlements, fields, key, faults)
+    ones, blank = _read_hands(first, fields, key, by, faults)
+    twos, blank_too = _read_hands(second or (), fields, key, by, faults)
+    decided = _read_settlements(settlements, fields, key, faults)
     rows, open_ones = list[AnswerRow](), list[Fault]()
     told: dict[str, str] = {}
     for name in dict.fromkeys([*ones, *twos]):
         hands = [hand for hand in (ones.get(name), twos.get(name)) if hand is not None]
-        differs = second is not None and _explain_difference(ones.get(name), twos.get(name))
+        differs = second is not None and _describe_difference(ones.get(name), twos.get(name))
         settled = decided.pop(name, None)
         faults += _of_two_texts(name, hands)
         if differs and settled is None:
             open_ones.append(Fault(_format_places(hands), f"{name}: {differs}"))
             continue
         if settled is not None:
-            faults += _is_fitting(name, settled, hands, bool(differs))
-            told[name] = _describe_result(hands, settled, differs or "")
+            faults += _check_settlement(name, settled, hands, bool(differs))
+            told[name] = _describe_settlement(hands, settled, differs or "")
         rows.append(_make_row(name, hands, settled, fields, pictures.get(name, []), at))
     faults += [Fault(row.place, f"{name} is in none of the tables that were typed") for name, row in decided.items()]
     faults += [
@@ -130,12 +130,12 @@ _REMEDY = (
 def encode_single_entry(row: AnswerRow, fields: Fields, name: str, read_by: str) -> bytes:
     """What is kept of a row that ``read_by`` typed about the document ``name``, in a table without numbers."""
     displayed, version, date, scanned = (
-        _explain_cell(row, at) for at in (fields.displayed, fields.version, fields.date, fields.text)
+        _read_cell(row, at) for at in (fields.displayed, fields.version, fields.date, fields.text)
     )
     return _make_row(name, [Hand(row, displayed or "", version, date, read_by, scanned)], None, fields, [], "").body
 
 
-def _make_hands(
+def _read_hands(
     rows: Sequence[AnswerRow], fields: Fields, key: Key, by: str | None, faults: list[Fault]
 ) -> tuple[dict[str, Hand], int]:
     """The filled-in rows by key, and how many are blank."""
@@ -143,8 +143,8 @@ def _make_hands(
     blank = 0
     for row in rows:
         try:
-            name = _key_row(row, fields, key)
-            displayed = _explain_cell(row, fields.displayed)
+            name = _find_row_key(row, fields, key)
+            displayed = _read_cell(row, fields.displayed)
             if displayed is None:
                 blank += 1
                 continue
@@ -152,17 +152,17 @@ def _make_hands(
                 fact = f"is the second row about {name}; the first is {found[name].row.place}"
                 faults.append(Fault(row.place, fact, "A document has one row in a table: leave one of the two out."))
                 continue
-            read_by = by if (named := _explain_cell(row, fields.read_by)) is None else named
+            read_by = by if (named := _read_cell(row, fields.read_by)) is None else named
             if read_by is None:
                 raise PenmarkError(NOBODY, place=row.place, remedy=NAME_THEM)
-            version, date, scanned = (_explain_cell(row, each) for each in (fields.version, fields.date, fields.text))
+            version, date, scanned = (_read_cell(row, each) for each in (fields.version, fields.date, fields.text))
             found[name] = Hand(row, displayed, version, date, read_by, scanned)
         except PenmarkError as error:
             faults += [fault._replace(place=fault.place or row.place) for fault in error.faults]
     return found, blank
 
 
-def _key_row(row: AnswerRow, fields: Fields, key: Key) -> str:
+def _find_row_key(row: AnswerRow, fields: Fields, key: Key) -> str:
     pointer = fields.number if fields.number is not None else fields.document
     name = mappings.read_field(row.body, pointer)
     if name is None:
@@ -171,18 +171,18 @@ def _key_row(row: AnswerRow, fields: Fields, key: Key) -> str:
     return key(name)
 
 
-def _explain_cell(row: AnswerRow, pointer: str | None) -> str | None:
+def _read_cell(row: AnswerRow, pointer: str | None) -> str | None:
     found = None if pointer is None else mappings.read_field(row.body, pointer)
     return None if found is None or found.strip() == "" else found
 
 
-def _explain_difference(one: Hand | None, two: Hand | None) -> str | None:
+def _describe_difference(one: Hand | None, two: Hand | None) -> str | None:
     """In what two hands differ, in words; None where they agree. White space at the ends is nobody's reading."""
-    shown = [_show_value(None if hand is None else hand.displayed) for hand in (one, two)]
+    shown = [_quote_display(None if hand is None else hand.displayed) for hand in (one, two)]
     if one is None or two is None or one.displayed.strip() != two.displayed.strip():
         return f"{shown[0]} and {shown[1]}"
     if one.version is not None and two.version is not None and one.version.strip() != two.version.strip():
-        return f"version {_show_value(one.version)} and version {_show_value(two.version)}"
+        return f"version {_quote_display(one.version)} and version {_quote_display(two.version)}"
     return None
 
 
@@ -192,7 +192,7 @@ def _of_two_texts(name: str, hands: list[Hand]) -> Iterator[Fault]:
         yield Fault(_format_places(hands), fact, "Look which text it was, and correct a table.")
 
 
-def _show_value(displayed: str | None) -> str:
+def _quote_display(displayed: str | None) -> str:
     if displayed is None:
         return "nothing typed"
     line = text.fold_white_space(displayed)
@@ -206,7 +206,7 @@ def _format_places(hands: list[Hand]) -> str:
 # --- what was settled ----------------------------------------------------------------------------------------------
 
 
-def _collect_settlements(
+def _read_settlements(
     rows: Sequence[AnswerRow], fields: Fields, key: Key, faults: list[Fault]
 ) -> dict[str, SettledEntry]:
     found: dict[str, SettledEntry] = {}
@@ -218,9 +218,9 @@ def _collect_settlements(
                 raise PenmarkError(
                     f"the column {unknown[0]!r} is none of a settlement", remedy=f"It has {SETTLE}, version."
                 )
-            name = _key_row(row, name_of, key)
+            name = _find_row_key(row, name_of, key)
             displayed, version, by, why = (
-                _explain_cell(row, f"/{each}") for each in ("displayed", "version", "by", "why")
+                _read_cell(row, f"/{each}") for each in ("displayed", "version", "by", "why")
             )
             if displayed is None or by is None or why is None:
                 raise PenmarkError(
@@ -234,7 +234,7 @@ def _collect_settlements(
     return found
 
 
-def _is_fitting(name: str, settled: SettledEntry, hands: list[Hand], differs: bool) -> Iterator[Fault]:
+def _check_settlement(name: str, settled: SettledEntry, hands: list[Hand], differs: bool) -> Iterator[Fault]:
     if not differs:
         remedy = "A reading that nobody disputes stands as it was typed: leave the row out."
         yield Fault(settled.place, f"{name} needs no settlement", remedy)
@@ -244,9 +244,11 @@ def _is_fitting(name: str, settled: SettledEntry, hands: list[Hand], differs: bo
         yield Fault(settled.place, f"{name}: the versions differ too, {shown}", "Settle them in a column `version`.")
 
 
-def _describe_result(hands: list[Hand], settled: SettledEntry, differs: str) -> str:
+def _describe_settlement(hands: list[Hand], settled: SettledEntry, differs: str) -> str:
     readers = " and ".join(hand.read_by for hand in hands)
-    return f"read by {readers} as {differs}; settled as {_show_value(settled.displayed)} by {settled.by}: {settled.why}"
+    return (
+        f"read by {readers} as {differs}; settled as {_quote_display(settled.displayed)} by {settled.by}: {settled.why}"
+    )
 
 
 def _make_row(
@@ -262,7 +264,7 @@ def _make_row(
         "displayed": one.displayed if settled is None else settled.displayed,
         "number" if fields.number is not None else "document": name,
         "read_by": "; ".join(readers),
-        "readings": [_make_cells(hand.row, fields) for hand in hands],
+        "readings": [_make_typed_cells(hand.row, fields) for hand in hands],
         "version": version if settled is None or settled.version is None else settled.version,
     }
     if scanned is not None:
@@ -275,7 +277,7 @@ def _make_row(
     return AnswerRow(one.row.place, json.dumps(body, ensure_ascii=False, sort_keys=True).encode())
 
 
-def _make_cells(row: AnswerRow, fields: Fields) -> Any:
+def _make_typed_cells(row: AnswerRow, fields: Fields) -> Any:
     """The row as it was typed; a number of JSON as its characters. Of a table with other columns those that a table of
     typed readings has, by which a verifier reads them, and the ``row``."""
     value = json.loads(row.body, parse_float=str, parse_int=str, parse_constant=str)
@@ -284,5 +286,5 @@ def _make_cells(row: AnswerRow, fields: Fields) -> Any:
     named |= {"document": None} if fields.document == mappings.POSITION else {}
     if all(value.get(column) is None if at is None else at == f"/{column}" for column, at in named.items()):
         return value
-    read = {column: _explain_cell(row, at) for column, at in named.items()}
+    read = {column: _read_cell(row, at) for column, at in named.items()}
     return {**{column: cell for column, cell in read.items() if cell is not None}, "row": value}

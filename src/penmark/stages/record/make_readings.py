@@ -83,10 +83,10 @@ class Maker:
             try:
                 at = position if position is not None else self._named(row)
                 name = self._documents.ids[at]
-                shown = name if self._numbers is None else self._explain_field(row, self._mapping.number) or name
+                shown = name if self._numbers is None else self._read_field(row, self._mapping.number) or name
                 if at in seen:
                     fact = f"is the second row about {shown}; the first is {seen[at]}"
-                    raise _make_at_error(row, fact, "A document has one answer: leave one of the two out.")
+                    raise _make_row_error(row, fact, "A document has one answer: leave one of the two out.")
                 seen[at] = row.place
                 if (before := self._taken.get(name)) is not None:
                     again.append(Again(row.place, shown, before))
@@ -110,12 +110,12 @@ class Maker:
         return iter(self._order.positions)
 
     def _named(self, row: AnswerRow) -> int:
-        number = None if self._numbers is None else self._explain_field(row, self._mapping.number)
+        number = None if self._numbers is None else self._read_field(row, self._mapping.number)
         if number is not None and self._numbers is not None:
             return self._numbers.position(number)
         name = mappings.read_field(row.body, self._mapping.document)
         if name is None:
-            raise _make_at_error(
+            raise _make_row_error(
                 row, f"no document ({self._mapping.document})", "Map the field that holds the id: --map document=…"
             )
         position = self._documents.position(name)
@@ -125,25 +125,25 @@ class Maker:
                 "Map the field that holds the id: --map document=…. Where the answers name no text, and a file has the "
             )
             remedy += "order in which the texts were given: --map document=position --order FILE."
-            raise _make_at_error(row, f"there is no document {shown!r} in the manifest", remedy)
+            raise _make_row_error(row, f"there is no document {shown!r} in the manifest", remedy)
         if self._arm not in (None, self._documents.arm(position)):
             fact = f"{name} belongs to the arm {self._documents.arm(position)}, not to {self._arm}"
-            raise _make_at_error(row, fact, "Leave the row out, or name its arm with --arm.")
+            raise _make_row_error(row, fact, "Leave the row out, or name its arm with --arm.")
         return position
 
-    def _explain_field(self, row: AnswerRow, pointer: str | None) -> str | None:
+    def _read_field(self, row: AnswerRow, pointer: str | None) -> str | None:
         found = None if pointer is None else mappings.read_field(row.body, pointer)
         return None if found is None or found.strip() == "" else found
 
     def _make_reading(self, row: AnswerRow, position: int, shown: str) -> MadeReading:
-        given, text = self._explain_field(row, self._mapping.date), self._texts.text(position)
+        given, text = self._read_field(row, self._mapping.date), self._texts.text(position)
         got_at = None if given is None else mappings.parse_moment(given)
-        read_by = self._explain_field(row, self._mapping.read_by) or self._by
+        read_by = self._read_field(row, self._mapping.read_by) or self._by
         typed, name = self._mapping.displayed is not None, self._documents.ids[position]
         if typed and read_by is None:
-            raise _make_at_error(row, double_entry.NOBODY, double_entry.NAME_THEM)
+            raise _make_row_error(row, double_entry.NOBODY, double_entry.NAME_THEM)
         if typed:
-            judged, body = self._parse_value(row, text, {"/document": name, "/date": given, "/operator": read_by})
+            judged, body = self._judge_display(row, text, {"/document": name, "/date": given, "/operator": read_by})
         else:
             judged, body = judge.judge_answer(self._card, row.body, text, number=self._number), row.body
         kept = None
@@ -164,20 +164,20 @@ class Maker:
         line = judge.make_reading_line(asked, judged, at=judge.get_time_now(), got_at=got_at, evidence_sha256=sha256)
         return MadeReading(Reading(row.place, shown, line, given), kept)
 
-    def _parse_value(self, row: AnswerRow, text: str, says: dict[str, str | None]) -> tuple[Judged, bytes | None]:
+    def _judge_display(self, row: AnswerRow, text: str, says: dict[str, str | None]) -> tuple[Judged, bytes | None]:
         """The reading that the copied display makes; and its evidence, where there can be any. For a card that reads a
         display that is what was typed, where it comes from work sheets or has the text that was scanned; for another the
         row, where the card's own pointers read the same from it. ``says``: what the reading says, by the columns."""
-        shown = self._explain_field(row, self._mapping.displayed)
+        shown = self._read_field(row, self._mapping.displayed)
         if shown is None:
-            raise _make_at_error(
+            raise _make_row_error(
                 row, f"no display ({self._mapping.displayed})", "Type what the screen showed, word for word."
             )
-        version = self._explain_field(row, self._mapping.version)
+        version = self._read_field(row, self._mapping.version)
         found = cards.extract_from_display(self._card, shown)._replace(version=version)
         screens = cards.is_read_by_display(self._card)
         scanned = [
-            self._explain_field(row, at) for at in (self._mapping.text, None if screens else self._card.answer.text)
+            self._read_field(row, at) for at in (self._mapping.text, None if screens else self._card.answer.text)
         ]
         self._alike(row, scanned[0], text)
         other = any(judge.is_other(each, text, self._number) for each in scanned)
@@ -191,9 +191,7 @@ class Maker:
         whole = judge.judge_answer(self._card, row.body, text, number=self._number)._replace(found=found) == judged
         whole = whole and cards.extract_answer(self._card, row.body)._replace(text=None) == found
         # What has the names of a table of typed readings says what the reading says.
-        whole = whole and all(
-            (cell := self._explain_field(row, at)) is None or cell == said for at, said in says.items()
-        )
+        whole = whole and all((cell := self._read_field(row, at)) is None or cell == said for at, said in says.items())
         if other and not whole:  # nobody could look at the display, nor see that it is of another text
             judged = judged._replace(found=judge.NOTHING._replace(version=version))
         return judged, row.body if whole else None
@@ -206,12 +204,12 @@ class Maker:
             and fold_white_space(str(scanned)) == fold_white_space(text)
         ):
             fact = "the text that was scanned differs from the document's in nothing but white space and line ends"
-            raise _make_at_error(
+            raise _make_row_error(
                 row, fact, "Programs turn these: leave the column out, or give the text to the character."
             )
 
 
-def _make_at_error(row: AnswerRow, fact: str, remedy: str | None = None) -> PenmarkError:
+def _make_row_error(row: AnswerRow, fact: str, remedy: str | None = None) -> PenmarkError:
     return PenmarkError(fact, place=row.place, remedy=remedy)
 
 

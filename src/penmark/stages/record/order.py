@@ -35,18 +35,18 @@ class Order:
     def __init__(self, path: Path, documents: Documents, texts: Texts, arm: str) -> None:
         self._documents = documents
         self._arm = documents.positions(arm)
-        self._texts = {at: _strip_words(texts.text(at)) for at in self._arm}
+        self._texts = {at: _remove_white_space(texts.text(at)) for at in self._arm}
         self._counts = {at: (len(text), len(text.split())) for at in self._arm for text in [texts.text(at)]}
         self._known: dict[str, list[int]] = {}
         for at, bare in self._texts.items():
-            for key in {_check_whole(bare), _explain_begun(bare)} - {None}:
+            for key in {_digest_text(bare), _make_beginning_key(bare)} - {None}:
                 self._known.setdefault(str(key), []).append(at)
         self.positions = self._read(path, arm)
 
     def _read(self, path: Path, arm: str) -> list[int]:
         found: dict[int, str] = {}
         faults: list[Fault] = []
-        for place, value in _list_entries(path):
+        for place, value in _read_entries(path):
             at = self._named(value, found)
             if at is None:
                 fact = f"names no document of the arm {arm}, by its id or its text"
@@ -65,14 +65,16 @@ class Order:
             at = self._documents.position(value[name]) if isinstance(value.get(name), str) else None
             if at is not None and at in self._texts:
                 return at
-        alike = [at for said in _list_strings(value) for at in self._known.get(_check_whole(_strip_words(said)), ())]
+        alike = [
+            at for said in _list_strings(value) for at in self._known.get(_digest_text(_remove_white_space(said)), ())
+        ]
         return next((at for at in alike if at not in taken), alike[0] if alike else None)
 
     def faults(self, rows: Sequence[AnswerRow]) -> Iterator[Fault]:
         """What in the rows, which stand in this order, tells of another document. Nothing for rows that cannot be read."""
-        values = [_collect_value(row) for row in rows]
+        values = [_parse_row(row) for row in rows]
         for row, at, value in zip(rows, self.positions, values, strict=True):
-            other = self._explain_other(value, at)
+            other = self._describe_mismatch(value, at)
             if other is not None:
                 yield Fault(row.place, f"stands where {self._documents.ids[at]} does, and {other}", _AGAIN)
         for name in sorted({name for value in values for name in value if name.lower() in _LENGTHS | _WORDS}):
@@ -84,15 +86,15 @@ class Order:
                 fact = f"says {name} {told[wrong]} where {document} stands, which has {own[wrong]}; others have them"
                 yield Fault(rows[wrong].place, fact, _AGAIN)
 
-    def _explain_other(self, value: dict[str, Any], at: int) -> str | None:
+    def _describe_mismatch(self, value: dict[str, Any], at: int) -> str | None:
         for name in _NAMES:
             said = value.get(name)
             there = self._documents.position(said) if isinstance(said, str) else None
             if there is not None and there != at and there in self._texts:
                 return f"its {name} is {said}"
         for said in _list_strings(value):
-            bare = _strip_words(said)
-            for key in (_check_whole(bare), _explain_begun(bare)):
+            bare = _remove_white_space(said)
+            for key in (_digest_text(bare), _make_beginning_key(bare)):
                 known = self._known.get(key, []) if key is not None else []
                 if known and at not in known:
                     return f"quotes the text of {self._documents.ids[known[0]]}"
@@ -102,17 +104,17 @@ class Order:
 _AGAIN = "The order is another: look which file has that in which the texts were given. Nothing was recorded."
 
 
-def _list_entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _read_entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if path.suffix.lower() == ".txt":
         for number, line in enumerate(study.read_bytes(path).decode("utf-8-sig", "replace").splitlines(), 1):
             if line.strip():
                 yield f"{path}:{number}", {"id": line.strip()}
         return
     for row in files.read_answer_rows(path):
-        yield row.place, _collect_value(row)
+        yield row.place, _parse_row(row)
 
 
-def _collect_value(row: AnswerRow) -> dict[str, Any]:
+def _parse_row(row: AnswerRow) -> dict[str, Any]:
     """The row, a number being its characters."""
     try:
         value = json.loads(row.body, parse_float=str, parse_int=str, parse_constant=str)
@@ -131,13 +133,13 @@ def _list_strings(value: Any) -> Iterator[str]:
             left += part.values() if isinstance(part, dict) else part
 
 
-def _strip_words(text: str) -> str:
+def _remove_white_space(text: str) -> str:
     return "".join(text.split())
 
 
-def _check_whole(bare: str) -> str:
+def _digest_text(bare: str) -> str:
     return canonical_json.sha256(bare.encode("utf-8", "replace"))
 
 
-def _explain_begun(bare: str) -> str | None:
+def _make_beginning_key(bare: str) -> str | None:
     return f"begins {bare[:_BEGINNING]}" if len(bare) >= _BEGINNING else None

@@ -34,7 +34,7 @@ def check_promised(ground: SealedEdition, detector: str) -> None:
 def list_taken(ground: SealedEdition, detector: str) -> dict[str, str]:
     """The documents that can have no further reading, and why."""
     found: dict[str, str] = {}
-    for one in _list_journals(ground, detector):
+    for one in _read_journals(ground, detector):
         found |= dict.fromkeys(one.skipped["document"], "was skipped as not scannable")
         found |= dict.fromkeys(one.readings["document"], f"has its final reading already, in {one.path.name}")
     return found
@@ -42,7 +42,7 @@ def list_taken(ground: SealedEdition, detector: str) -> dict[str, str]:
 
 def version(ground: SealedEdition, detector: str) -> str | None:
     """The version that the first answer on record names; None where none does."""
-    for one in _list_journals(ground, detector):
+    for one in _read_journals(ground, detector):
         told = one.readings.filter((pl.col("state") == "answered") & pl.col("version").is_not_null())
         if told.height > 0:
             return str(told["version"][0])
@@ -54,16 +54,16 @@ def write_readings(
 ) -> dict[str, Head]:
     """Write the evidence, then the lines and a stop line that says ``why``; the journal as it stands then, by its path."""
     writer = evidence_log.EvidenceWriter(ground.edition.evidence, detector)
-    _settle_ground(ground, detector, writer)
+    _settle_evidence(ground, detector, writer)
     own = ground.edition.journals / journal.name_journal(detector)
     with journal.JournalWriter(own, ground.corpus_sha256) as written:
-        first = [_start_ground(ground, detector)] if written.lines == 0 else []
+        first = [_make_start_line(ground, detector)] if written.lines == 0 else []
         writer.append(kept)
         written.append(*first, *lines, {"at": judge.get_time_now(), "kind": "stop", "reason": why})
         return {f"journal/{own.name}": Head(lines=written.lines, head=written.head)}
 
 
-def _list_journals(ground: SealedEdition, detector: str) -> Iterator[journal.Journal]:
+def _read_journals(ground: SealedEdition, detector: str) -> Iterator[journal.Journal]:
     own = ground.edition.journals / journal.name_journal(detector)
     if own.exists():
         move_torn_end(own)
@@ -73,11 +73,11 @@ def _list_journals(ground: SealedEdition, detector: str) -> Iterator[journal.Jou
             yield found
 
 
-def _settle_ground(ground: SealedEdition, detector: str, kept: evidence_log.EvidenceWriter) -> None:
+def _settle_evidence(ground: SealedEdition, detector: str, kept: evidence_log.EvidenceWriter) -> None:
     """The end of the evidence is answered: an import that was cut off is moved aside, a scan has to come back first."""
     answered: set[tuple[str, int]] = set()
     waiting: set[tuple[str, int]] = set()
-    for found in _list_journals(ground, detector):
+    for found in _read_journals(ground, detector):
         answered |= set(found.readings.select("document", "attempt").iter_rows())
         waiting |= set(found.sent.select("document", "attempt").iter_rows())
     unread = kept.unread(lambda document, attempt: (document, attempt) in answered)
@@ -89,7 +89,7 @@ def _settle_ground(ground: SealedEdition, detector: str, kept: evidence_log.Evid
     kept.drop(unread)
 
 
-def _start_ground(ground: SealedEdition, detector: str) -> dict[str, Any]:
+def _make_start_line(ground: SealedEdition, detector: str) -> dict[str, Any]:
     card, digest = ground.cards[detector], ground.card_sha256[detector]
     number = ground.protocol.format
     return journal.make_start_line(detector, card, digest, shard="1/1", at=judge.get_time_now(), number=number)

@@ -60,10 +60,10 @@ def make_work_sheets(place: Study, edition: Edition, detector: str, out: Path) -
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError("is there already, and not empty", place=str(out), remedy="Name a new folder with --sheets.")
     with study.lock_file(edition.root / "scan.lock", "penmark record"):
-        return _make_result(place, ground, detector, out)
+        return _make_sheets(place, ground, detector, out)
 
 
-def _make_result(place: Study, ground: SealedEdition, detector: str, out: Path) -> Sheets:
+def _make_sheets(place: Study, ground: SealedEdition, detector: str, out: Path) -> Sheets:
     card = ground.cards[detector].card
     skips: dict[int, str] = {}
     withheld: set[int] = set()
@@ -85,17 +85,17 @@ def _make_result(place: Study, ground: SealedEdition, detector: str, out: Path) 
         raise UsageError(f"there is no text left for {detector}", remedy="`penmark status` says what is next.")
     closed = any(at in withheld for _, at in chosen)
     if closed:
-        _write_private_part(place, out)
-    heads = _list_skipped(ground, detector, [(documents.ids[at], skips[at]) for at in new], len(chosen))
+        _require_private_folder(place, out)
+    heads = _write_skipped(ground, detector, [(documents.ids[at], skips[at]) for at in new], len(chosen))
     plain: tuple[str, ...] = ()
     if chosen:
         with closing(Texts(place, documents)) as texts:
-            plain = _write_out(out, chosen, texts, _format_words(ground, detector, closed))
+            plain = _write_sheets(out, chosen, texts, _render_readme(ground, detector, closed))
     done = sum("final reading" in why for why in taken.values())
     return Sheets(detector, out, len(chosen), done, dict(Counter(skips.values()).most_common()), plain, heads)
 
 
-def _write_private_part(place: Study, out: Path) -> None:
+def _require_private_folder(place: Study, out: Path) -> None:
     """Texts that are not published stay out of the folders that git sees."""
     here = out.resolve()
     if here.is_relative_to(place.root.resolve()) and not here.is_relative_to(place.private.resolve()):
@@ -106,7 +106,7 @@ def _write_private_part(place: Study, out: Path) -> None:
         )
 
 
-def _list_skipped(ground: SealedEdition, detector: str, new: list[tuple[str, str]], texts: int) -> dict[str, Head]:
+def _write_skipped(ground: SealedEdition, detector: str, new: list[tuple[str, str]], texts: int) -> dict[str, Head]:
     if not new:
         return {}
     lines = [{"at": judge.get_time_now(), "document": name, "kind": "skipped", "reason": why} for name, why in new]
@@ -115,7 +115,7 @@ def _list_skipped(ground: SealedEdition, detector: str, new: list[tuple[str, str
     )
 
 
-def _write_out(out: Path, chosen: list[tuple[str, int]], texts: Texts, words: str) -> tuple[str, ...]:
+def _write_sheets(out: Path, chosen: list[tuple[str, int]], texts: Texts, words: str) -> tuple[str, ...]:
     """Write everything beside ``out`` and rename it, so that no sheet is half there; the numbers without a .docx."""
     work, plain = out.with_name(f".{out.name}.tmp"), []
     try:
@@ -144,7 +144,7 @@ def _write_out(out: Path, chosen: list[tuple[str, int]], texts: Texts, words: st
     return tuple(plain)
 
 
-def _format_words(ground: SealedEdition, detector: str, closed: bool) -> str:
+def _render_readme(ground: SealedEdition, detector: str, closed: bool) -> str:
     """What the reader is told: the same for every text, so that it gives no text away. ``closed``: some are withheld."""
     card, asked = ground.cards[detector].card, ground.protocol.detector(detector)
     window = ground.protocol.window

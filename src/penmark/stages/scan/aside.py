@@ -62,7 +62,7 @@ class Aside:
         """What is final now, in the order in which it came: nothing, ``came``, or what was held back as well."""
         if self._accepts or self._over:
             return [] if self._keeps(came) else [came]
-        sign = self._explain_nothing(came)
+        sign = self._label_empty_outcome(came)
         if sign is None:
             return [came]
         if sign == "":
@@ -85,7 +85,7 @@ class Aside:
 
     def put_back(self, at: str) -> list[dict[str, Any]]:
         """The lines that say of what was held back that it is asked about again. A vendor's job has none: it is asked for."""
-        lines = [aside_line(each) for each in self.release() if not _is_job(each.outcome)]
+        lines = [aside_line(each) for each in self.release() if not _has_job(each.outcome)]
         return [retry_line(line, at) for line in lines]
 
     def trouble(self, *, last: bool = False) -> ServiceError | None:
@@ -106,7 +106,7 @@ class Aside:
     def _keeps(self, came: Came) -> bool:
         """Hold ``came`` back, where it may be; whether that was done."""
         judged = came.done.judged
-        if self._accepts or judged is None or judged.state == "answered" or not self._explain_nothing(came):
+        if self._accepts or judged is None or judged.state == "answered" or not self._label_empty_outcome(came):
             return False
         if judged.found.displayed is not None or judged.reason == judge.OTHER_TEXT:
             return False
@@ -114,7 +114,7 @@ class Aside:
         self._news.append(came)
         return True
 
-    def _explain_nothing(self, came: Came) -> str | None:
+    def _label_empty_outcome(self, came: Came) -> str | None:
         """By what an outcome that came to nothing is alike to another; "" where it came to an answer; None where it says
         neither."""
         said, judged = came.outcome.said, came.done.judged
@@ -135,7 +135,7 @@ class Aside:
         return f"{judged.state} {_VARIES.sub('', words)}"
 
 
-def _is_job(outcome: Outcome) -> bool:
+def _has_job(outcome: Outcome) -> bool:
     return isinstance(outcome.said, UnansweredError) and bool(outcome.said.job)
 
 

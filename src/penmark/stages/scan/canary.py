@@ -65,7 +65,7 @@ class Canary:
             priced=self._part.tariff is not None,
         )
         try:
-            with _list_alone(path), journal.JournalWriter(path, FIRST_PREV) as writer:
+            with _hold_canary_lock(path), journal.JournalWriter(path, FIRST_PREV) as writer:
                 text = Practice(count_runs(path) + 1, TEXT)
                 digest = self._ground.card_sha256[name]
                 at = self._clock.now()
@@ -102,7 +102,7 @@ def locate_canary_file(edition: Edition, detector: str) -> Path:
 
 
 @contextlib.contextmanager
-def _list_alone(path: Path) -> Iterator[None]:
+def _hold_canary_lock(path: Path) -> Iterator[None]:
     """Hold what all shards write to: each asks when the one before has its answer."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_suffix(".lock").open("ab") as file:
@@ -136,13 +136,13 @@ def list_drift(edition: Edition, detector: str) -> list[str]:
     said = ("displayed", "label", "score", "version")
     other = told.unique(said, keep="first", maintain_order=True).rows(named=True)
     return [
-        f"the canary text was displayed as {_show_value(other[0])} at {other[0]['got_at']} and as {_show_value(row)} "
+        f"the canary text was displayed as {_describe_reading(other[0])} at {other[0]['got_at']} and as {_describe_reading(row)} "
         f"at {row['got_at']}"
         for row in other[1:]
     ]
 
 
-def _show_value(row: dict[str, str | None]) -> str:
+def _describe_reading(row: dict[str, str | None]) -> str:
     parts = [str(row["displayed"])]
     parts += [f"score {row['score']}"] if row["score"] not in (None, row["displayed"]) else []
     parts += [f"version {row['version']}"] if row["version"] is not None else []

@@ -19,7 +19,7 @@ class Clock:
     """Shared by the threads of a scan. ``last``: the latest time that is on the disk already."""
 
     def __init__(self, last: str | None = None) -> None:
-        self._last, self._fault = last, None if last is None else _find_back(last, judge.get_time_now())
+        self._last, self._fault = last, None if last is None else _find_clock_error(last, judge.get_time_now())
         self._lock = threading.Lock()
 
     def now(self) -> str:
@@ -27,7 +27,7 @@ class Clock:
         with self._lock:
             at = judge.get_time_now()
             if self._last is not None and at.rstrip("Z") < self._last.rstrip("Z"):
-                self._fault = self._fault or _find_back(self._last, at)
+                self._fault = self._fault or _find_clock_error(self._last, at)
                 return self._last
             self._last = at
             return at
@@ -38,7 +38,7 @@ class Clock:
         return self._fault
 
 
-def _find_back(last: str, at: str) -> ServiceError | None:
+def _find_clock_error(last: str, at: str) -> ServiceError | None:
     behind = (datetime.fromisoformat(last) - datetime.fromisoformat(at)).total_seconds()
     if behind <= TOLERANCE:
         return None

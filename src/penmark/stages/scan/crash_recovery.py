@@ -34,7 +34,7 @@ def recover_readings(
         return position is not None and bool(standing.done[position])
 
     unread = kept.unread(known)
-    asked = [item for item in unread if _list_asked(part, documents, item)]
+    asked = [item for item in unread if _is_awaited(part, documents, item)]
     if len(asked) < len(unread):
         if asked:
             raise PenmarkError(
@@ -43,16 +43,16 @@ def recover_readings(
             )
         kept.drop(unread)  # an import that was cut off; its file can be imported again
     written = datetime.fromtimestamp(kept.last_written(), UTC)
-    return [_make_line(part, documents, texts, item, written, number) for item in asked]
+    return [_make_reading_line(part, documents, texts, item, written, number) for item in asked]
 
 
-def _list_asked(part: Part, documents: Documents, item: Kept) -> bool:
+def _is_awaited(part: Part, documents: Documents, item: Kept) -> bool:
     position = documents.position(item.document)
     before = None if position is None else part.standing.open.get(position)
     return before is not None and before.attempt == item.attempt and not before.failed
 
 
-def _make_line(
+def _make_reading_line(
     part: Part, documents: Documents, texts: Texts, item: Kept, written: datetime, number: int
 ) -> tuple[int, dict[str, Any]]:
     position = documents.position(item.document)

@@ -39,7 +39,7 @@ def forecast_detector(made: Plan, part: Part, limits: ScanLimits, taken: float |
     name, card = part.detector.name, part.sealed.card
     counts = made.counts(part)
     canaries = canary.TIMES if card.ask.by == "http" and counts["to_ask"] else 0
-    seconds, because = _find_time(counts["to_ask"] + canaries, limits, name, card, taken)
+    seconds, because = _estimate_time(counts["to_ask"] + canaries, limits, name, card, taken)
     missing = scan_readiness.list_absent_keys(card)
     keys = {} if card.ask.request is None else card.ask.request.keys
     return Foresight(
@@ -57,24 +57,24 @@ def forecast_detector(made: Plan, part: Part, limits: ScanLimits, taken: float |
     )
 
 
-def _find_time(
+def _estimate_time(
     texts: int, limits: ScanLimits, name: str, card: Card, taken: float | None
 ) -> tuple[float, str] | tuple[None, None]:
     """The longer of what the vendor's limit and what the pilot say."""
     ways: list[tuple[float, str]] = []
     if (pace := limits.pace(name, card)) is not None and (rate := Pacing(pace).rate) is not None:
-        ways.append((texts * _compute_requests(card) / rate, _format_limit(pace)))
+        ways.append((texts * _count_requests(card) / rate, _describe_limit(pace)))
     if taken is not None:
         connections = limits.connections.get(name, CONNECTIONS) if card.ask.by == "http" else 1
         ways.append((texts * taken / connections, "by the pilot"))
     return max(ways, default=(None, None))
 
 
-def _compute_requests(card: Card) -> int:
+def _count_requests(card: Card) -> int:
     """How many requests a text takes at least."""
     request = card.ask.request
     return 1 if request is None else 1 + (request.upload is not None) + (request.poll is not None)
 
 
-def _format_limit(pace: Pace) -> str:
+def _describe_limit(pace: Pace) -> str:
     return f"by its limit of {pace.requests} requests in {pace.seconds} s"

@@ -78,8 +78,8 @@ def read_journal_state(
         if path.exists() and path.stat().st_size > 0:
             one = journal.read_journal(path, first_prev)
             if shard != "1/1" and one.shard == "1/1" and one.sent.height + one.skipped.height > 0:
-                _refuse_detector(path, detector)
-            _take_one(found, one, names)
+                _refuse_other_division(path, detector)
+            _take_journal(found, one, names)
             if misses is not None:
                 answered = one.readings.filter(pl.col("state") == "answered")
                 for document, score, label in answered.select("document", "score", "label").iter_rows():
@@ -97,10 +97,10 @@ def _one_division(folder: Path, detector: str, shard: str) -> None:
     for path in folder.glob(f"{detector}.*of*.jsonl"):
         part, _, other = path.name.removeprefix(f"{detector}.").removesuffix(".jsonl").partition("of")
         if part.isdigit() and other.isdigit() and other != whole:
-            _refuse_detector(path, detector)
+            _refuse_other_division(path, detector)
 
 
-def _refuse_detector(path: Path, detector: str) -> None:
+def _refuse_other_division(path: Path, detector: str) -> None:
     raise UsageError(
         f"the scan of {detector} was begun in another division, and each document is asked about once",
         place=str(path),
@@ -108,31 +108,31 @@ def _refuse_detector(path: Path, detector: str) -> None:
     )
 
 
-def _take_one(found: JournalState, one: Journal, names: pl.DataFrame) -> None:
+def _take_journal(found: JournalState, one: Journal, names: pl.DataFrame) -> None:
     found.heads[name_sealed_journal(one.path)] = Head(lines=one.lines, head=one.head)
-    readings = _make_placed(one, one.readings, names)
-    _require_once(one, readings)
+    readings = _place_documents(one, one.readings, names)
+    _require_single_readings(one, readings)
     for position in readings["position"]:
         found.done[position] = 1
     found.counts.update(dict(readings["state"].value_counts().iter_rows()))
-    skipped = _make_placed(one, one.skipped, names)
+    skipped = _place_documents(one, one.skipped, names)
     for position in skipped["position"]:
         found.done[position] = 1
     found.counts["skipped"] += skipped.height
-    _open_one(found, one, readings, names)
-    _count_charges(found, _make_placed(one, one.retries, names), readings)
-    found.maybe.extend(_list_lost(one, readings, names))
-    _collect_versions(found, readings)
+    _note_open_questions(found, one, readings, names)
+    _note_charges(found, _place_documents(one, one.retries, names), readings)
+    found.maybe.extend(_find_lost_questions(one, readings, names))
+    _note_version_changes(found, readings)
     ends = [f["at"][-1] for f in (one.sent, one.retries, one.skipped, one.readings) if f.height > 0]
     ends += [each["at"] for each in (*one.starts[-1:], *one.stops[-1:])]
     ends += [] if found.last_at is None else [found.last_at]
     found.last_at = max(ends, key=lambda at: at.rstrip("Z"))
 
 
-def _open_one(found: JournalState, one: Journal, readings: pl.DataFrame, names: pl.DataFrame) -> None:
+def _note_open_questions(found: JournalState, one: Journal, readings: pl.DataFrame, names: pl.DataFrame) -> None:
     """Note what was sent and has no reading."""
     unanswered = one.sent.join(readings.select("document"), on="document", how="anti", maintain_order="left")
-    unanswered = _make_placed(one, unanswered.group_by("document", maintain_order=True).last(), names)
+    unanswered = _place_documents(one, unanswered.group_by("document", maintain_order=True).last(), names)
     retries = one.retries.group_by("document", maintain_order=True).last()
     joined = unanswered.join(retries.select("document", "reason", failed_in="line"), on="document", how="left")
     columns = ("position", "attempt", "at", "line", "reason", "failed_in")
@@ -142,18 +142,18 @@ def _open_one(found: JournalState, one: Journal, readings: pl.DataFrame, names: 
             found.open[position] = Open(attempt, at, failed, failed and reason.startswith(STOPPED))
 
 
-def _list_lost(one: Journal, readings: pl.DataFrame, names: pl.DataFrame) -> list[int]:
+def _find_lost_questions(one: Journal, readings: pl.DataFrame, names: pl.DataFrame) -> list[int]:
     """The position of each question that has no end on record, whether its text was asked about again or not: it may have
     been charged for."""
     scanned = readings.filter(pl.col("origin") == "scan")
     ends = pl.concat([scanned.select("document"), one.retries.select("document")]).group_by("document").len("ends")
     asked = one.sent.group_by("document", maintain_order=True).agg(pl.len().alias("asked"), pl.col("line").last())
-    both = _make_placed(one, asked, names).join(ends, on="document", how="left", maintain_order="left")
+    both = _place_documents(one, asked, names).join(ends, on="document", how="left", maintain_order="left")
     counts = both.select("position", lost=pl.col("asked").cast(pl.Int64) - pl.col("ends").fill_null(0).cast(pl.Int64))
     return [position for position, lost in counts.iter_rows() for _ in range(lost)]
 
 
-def _count_charges(found: JournalState, retries: pl.DataFrame, readings: pl.DataFrame) -> None:
+def _note_charges(found: JournalState, retries: pl.DataFrame, readings: pl.DataFrame) -> None:
     """An answer was charged for. What was declined may have been, and what failed where it says so."""
     scanned = readings.filter(pl.col("origin") == "scan")
     found.sure.extend(scanned.filter(pl.col("state") == "answered")["position"])
@@ -162,7 +162,7 @@ def _count_charges(found: JournalState, retries: pl.DataFrame, readings: pl.Data
     found.maybe.extend(scanned.filter(pl.col("state") == "declined")["position"])
 
 
-def _require_once(one: Journal, readings: pl.DataFrame) -> None:
+def _require_single_readings(one: Journal, readings: pl.DataFrame) -> None:
     pair = ["document", "version"]
     again = readings.filter(~pl.struct(pair).is_first_distinct())
     if again.height > 0:
@@ -173,7 +173,7 @@ def _require_once(one: Journal, readings: pl.DataFrame) -> None:
         )
 
 
-def _make_placed(one: Journal, frame: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
+def _place_documents(one: Journal, frame: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
     placed = frame.join(names, on="document", how="left", maintain_order="left")
     lost = placed.filter(pl.col("position").is_null())
     if lost.height > 0:
@@ -185,7 +185,7 @@ def _make_placed(one: Journal, frame: pl.DataFrame, names: pl.DataFrame) -> pl.D
     return placed
 
 
-def _collect_versions(found: JournalState, readings: pl.DataFrame) -> None:
+def _note_version_changes(found: JournalState, readings: pl.DataFrame) -> None:
     """The first reading of each version but the first, in their order; a version that is not reported changes nothing."""
     told = readings.filter(pl.col("version").is_not_null())
     if told.height == 0:

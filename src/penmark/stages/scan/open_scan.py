@@ -126,7 +126,7 @@ class _Opening:
         for name, readings in answered.items():
             for position, _ in readings:
                 parts[name].standing.done[position] = 1
-        open_ones = [name for name, part in parts.items() if self._explain_stop(part) is None]
+        open_ones = [name for name, part in parts.items() if self._describe_stop(part) is None]
         for name in open_ones:
             answered[name] += self._cut_off(parts[name])
         left = [name for name in open_ones if self.plan.left(parts[name])]
@@ -156,7 +156,7 @@ class _Opening:
         path = private_log.aside(self.place, self.edition.tag, part.detector.name, self.plan.shard)
         return aside.cut_off(part, self.plan.documents, path, self.clock.now())
 
-    def _explain_stop(self, part: Part) -> str | None:
+    def _describe_stop(self, part: Part) -> str | None:
         closes = self.plan.ground.protocol.window.closes
         return f"the scan window closed on {closes}" if self.closed else self.plan.stopped(part)
 
@@ -187,7 +187,7 @@ class _Opening:
         self.files.callback(made.close)
         return made
 
-    def _make_notes(self, path: Path, *, durable: bool) -> Notes:
+    def _open_notes(self, path: Path, *, durable: bool) -> Notes:
         made = Notes(path, durable=durable)
         self.files.callback(made.close)
         return made
@@ -214,11 +214,11 @@ class _Opening:
         )
         writer.append(first)
         of, patience = (self.place, self.edition.tag, name, self.plan.shard), self.terms.patience
-        files = Files(writer, kept, aside=self._make_notes(private_log.aside(*of), durable=True))
+        files = Files(writer, kept, aside=self._open_notes(private_log.aside(*of), durable=True))
         if request is not None:
             log, jobs = (
-                self._make_notes(private_log.locate_exchanges(*of), durable=False),
-                self._make_notes(private_log.locate_jobs(*of), durable=True),
+                self._open_notes(private_log.locate_exchanges(*of), durable=False),
+                self._open_notes(private_log.locate_jobs(*of), durable=True),
             )
             files = replace(files, exchanges=log, jobs=jobs)
             patience = max(patience, request.timeout + 60)  # the engine's own time-outs come first
@@ -248,7 +248,7 @@ class _Opening:
             stop_on_change=protocol.on_version_change == "stop",
             closes=protocol.window.closes,
             first_version=part.standing.last_version,
-            stopped=self._explain_stop(part),
+            stopped=self._describe_stop(part),
             priced=part.tariff is not None,
             number=protocol.format,
             rule=cards.choose_rule(part.detector, part.sealed.card),

@@ -70,9 +70,9 @@ def settle_outcome(
     """What comes of ``outcome``. ``version``: what a plugin calls itself; ``at``: now; ``stopping``: nothing is asked again."""
     said = outcome.said
     if isinstance(said, UnansweredError):
-        return _make_unanswered(promised, outcome, said, at, stopping)
+        return _settle_unanswered(promised, outcome, said, at, stopping)
     if isinstance(said, str):
-        return _make_failure(outcome, said, at, "maybe" if promised.priced else "no")
+        return _settle_failed(outcome, said, at, "maybe" if promised.priced else "no")
     item, pair, text, _ = outcome.question
     kept = None
     if said.body is None:
@@ -98,10 +98,10 @@ def judge_outcome(card: Card, said: Answer | Declined, body: bytes, text: str, n
 
 def make_not_sent_line(question: Question, at: str) -> dict[str, Any]:
     """The line for a question that was written down and never left."""
-    return _retry_pair(question.pair, NOT_SENT, at)
+    return _make_retry_line(question.pair, NOT_SENT, at)
 
 
-def _make_unanswered(
+def _settle_unanswered(
     promised: Promised, outcome: Outcome, said: UnansweredError, at: str, stopping: bool
 ) -> SettledOutcome:
     item, pair, _, _ = outcome.question
@@ -115,15 +115,15 @@ def _make_unanswered(
             return SettledOutcome(ends=ends)
         if left:
             return SettledOutcome(again=item._replace(job=said.job, sent_at=pair.sent_at, rounds=item.rounds + 1))
-        return _make_failure(outcome, fault.fact, at, "maybe")
-    why = _format_reason(fault.fact, said.charged)
+        return _settle_failed(outcome, fault.fact, at, "maybe")
+    why = _format_reason_line(fault.fact, said.charged)
     if ends is not None:
-        line = _retry_pair(pair, STOPPED + _format_reason(fault.fact, said.charged, len(STOPPED)), at)
+        line = _make_retry_line(pair, STOPPED + _format_reason_line(fault.fact, said.charged, len(STOPPED)), at)
         return SettledOutcome(line=line, charged=said.charged, ends=ends)
     if said.again and item.attempt < promised.attempts:
         again = Item(item.position, item.attempt + 1)
-        return SettledOutcome(line=_retry_pair(pair, why, at), again=again, charged=said.charged)
-    return _make_failure(outcome, fault.fact, at, said.charged)
+        return SettledOutcome(line=_make_retry_line(pair, why, at), again=again, charged=said.charged)
+    return _settle_failed(outcome, fault.fact, at, said.charged)
 
 
 def _too_long(said: UnansweredError) -> ServiceError | None:
@@ -135,13 +135,13 @@ def _too_long(said: UnansweredError) -> ServiceError | None:
     )
 
 
-def _make_failure(outcome: Outcome, fact: str, at: str, charged: Literal["maybe", "no"]) -> SettledOutcome:
-    judged = Judged("failed", _format_reason(fact, charged), NOTHING)
+def _settle_failed(outcome: Outcome, fact: str, at: str, charged: Literal["maybe", "no"]) -> SettledOutcome:
+    judged = Judged("failed", _format_reason_line(fact, charged), NOTHING)
     line = judge.make_reading_line(outcome.question.pair, judged, at=at, got_at=outcome.got_at, evidence_sha256=None)
     return SettledOutcome(line=line, judged=judged, charged=charged)
 
 
-def _format_reason(fact: str, charged: str, taken: int = 0) -> str:
+def _format_reason_line(fact: str, charged: str, taken: int = 0) -> str:
     """``fact``, and whether it may have cost something, on one line of the length that a reason may have."""
     end = MAYBE if charged == "maybe" else ""
     room = judge.MAX_REASON - len(end) - taken
@@ -149,5 +149,5 @@ def _format_reason(fact: str, charged: str, taken: int = 0) -> str:
     return (line if len(line) <= room else line[: room - 1] + "…") + end
 
 
-def _retry_pair(pair: AskedQuestion, why: str, at: str) -> dict[str, Any]:
+def _make_retry_line(pair: AskedQuestion, why: str, at: str) -> dict[str, Any]:
     return {"at": at, "attempt": pair.attempt, "document": pair.document, "kind": "retry", "reason": why}

@@ -70,24 +70,24 @@ def run_pilot(
         purse = _make_purse(promised, {name: sealed[name].card for name in names}, budgets or {})
 
         def asking(detector: Detector, card: SealedCard) -> Asking:
-            made = scan_readiness.prepare_detector(detector, card, limits=ScanLimits(), stop=stop, called=_make_call)
+            made = scan_readiness.prepare_detector(detector, card, limits=ScanLimits(), stop=stop, called=_make_call_id)
             open_ones.callback(made.close)
             return made
 
         askings = scan_readiness.prepare_detectors(((promised.detector(name), sealed[name]) for name in names), asking)
         for name in names:
             texts = Practice(count_runs(edition.pilot / f"{name}.jsonl") + 1)
-            error = _read_detector(
+            error = _ask_detector(
                 edition, promised.detector(name), sealed[name], askings[name], texts, purse, clock, stop
             )
             trouble += [] if error is None else [error]
-            said += _describe_answer(edition.pilot / f"{name}.jsonl", promised.detector(name), sealed[name].card, texts)
+            said += _list_practised(edition.pilot / f"{name}.jsonl", promised.detector(name), sealed[name].card, texts)
     if trouble:
         raise trouble[0]
     return said
 
 
-def _read_detector(
+def _ask_detector(
     edition: Edition,
     detector: Detector,
     sealed: SealedCard,
@@ -126,19 +126,19 @@ def _make_purse(promised: Protocol, asked: Mapping[str, Card], budgets: Mapping[
     return made
 
 
-def _make_call(detector: str, document: str) -> str:
+def _make_call_id(detector: str, document: str) -> str:
     return os.urandom(16).hex()  # each pilot asks anew
 
 
 def count_practice_readings(edition: Edition) -> dict[str, int]:
     """How many practice readings each detector has given in this edition, over all pilots."""
-    return {name: readings.height for name, readings in _list_readings(edition)}
+    return {name: readings.height for name, readings in _read_pilot_journals(edition)}
 
 
 def average_paces(edition: Edition) -> dict[str, float]:
     """Seconds that each detector took for a practice text, on average."""
     found: dict[str, float] = {}
-    for name, readings in _list_readings(edition):
+    for name, readings in _read_pilot_journals(edition):
         took = readings.select(
             (
                 pl.col("got_at").str.to_datetime(time_zone="UTC") - pl.col("sent_at").str.to_datetime(time_zone="UTC")
@@ -149,14 +149,14 @@ def average_paces(edition: Edition) -> dict[str, float]:
     return found
 
 
-def _list_readings(edition: Edition) -> Iterator[tuple[str, pl.DataFrame]]:
+def _read_pilot_journals(edition: Edition) -> Iterator[tuple[str, pl.DataFrame]]:
     evidence_file = re.compile(r".*-\d{4}\.jsonl")
     for path in sorted(edition.pilot.glob("*.jsonl")) if edition.pilot.is_dir() else ():
         if not evidence_file.fullmatch(path.name) and path.stat().st_size > 0:
             yield path.stem, journal.read_journal(path, FIRST_PREV).readings
 
 
-def _describe_answer(path: Path, detector: Detector, card: Card, texts: Practice) -> list[Practised]:
+def _list_practised(path: Path, detector: Detector, card: Card, texts: Practice) -> list[Practised]:
     ours = {texts.name(position) for position in range(len(texts))}
     told = journal.read_journal(path, FIRST_PREV).readings.filter(pl.col("document").is_in(ours))
     rows = told.select("document", "state", "displayed", "reason", "score", "label").iter_rows()
@@ -167,13 +167,13 @@ def _describe_answer(path: Path, detector: Detector, card: Card, texts: Practice
             state,
             shown,
             why,
-            _explain_amiss(detector, card, state, score, label),
+            _describe_miss(detector, card, state, score, label),
         )
         for name, state, shown, why, score, label in rows
     ]
 
 
-def _explain_amiss(detector: Detector, card: Card, state: str, score: str | None, label: str | None) -> str | None:
+def _describe_miss(detector: Detector, card: Card, state: str, score: str | None, label: str | None) -> str | None:
     """What is amiss with an answer by its card, as long as nothing is sealed and the card can still be mended."""
     if state != "answered":
         return None

@@ -178,7 +178,7 @@ def make_plan(place: Study, ground: SealedEdition, names: Iterable[str], shard: 
 
     Raises UsageError for a shard that is none, PenmarkError for a broken manifest or journal, a missing or other seed.
     """
-    part, whole = _make_shard(shard)
+    part, whole = _parse_shard(shard)
     seed = sealed_edition.read_seed(place, ground.protocol)
     chosen = {name: (ground.protocol.detector(name), ground.cards[name]) for name in names}
     skips: dict[str, dict[int, str]] = {name: {} for name in chosen}
@@ -243,7 +243,7 @@ def choose_detectors(promised: Protocol, cards_of: Mapping[str, SealedCard], wan
     return names
 
 
-def _make_shard(shard: str) -> tuple[int, int]:
+def _parse_shard(shard: str) -> tuple[int, int]:
     part, slash, whole = shard.partition("/")
     if slash and part.isascii() and whole.isascii() and part.isdigit() and whole.isdigit():
         i, w = int(part), int(whole)

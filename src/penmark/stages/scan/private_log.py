@@ -52,7 +52,7 @@ class Notes:
         try:
             with self._lock:
                 if self._file is None:
-                    self._file = _compute_opened(self._path)
+                    self._file = _open_for_append(self._path)
                 os.write(self._file, data)
                 if self._durable:
                     os.fsync(self._file)
@@ -109,7 +109,7 @@ def make_exchange_line(document: str, attempt: int, exchange: Exchange) -> dict[
     }
 
 
-def _compute_opened(path: Path) -> int:
+def _open_for_append(path: Path) -> int:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     end = os.fstat(handle).st_size

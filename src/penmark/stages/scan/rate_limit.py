@@ -85,7 +85,7 @@ class RateLimit:
         while True:
             with self._lock:
                 now = self._clock()
-                if self._is_leaves(now, taken):
+                if self._try_to_leave(now, taken):
                     return True
                 seconds = self._compute_delay(now)
             if wait(min(1.0, seconds)):
@@ -97,20 +97,20 @@ class RateLimit:
         if not self.limited:
             return NO_LIMIT
         self._fill(now)
-        return min(int(self._tokens + _TRIFLE), self._most - self._compute_lately(now) - self._taken)
+        return min(int(self._tokens + _TRIFLE), self._most - self._count_recent_requests(now) - self._taken)
 
     def _fill(self, now: float) -> None:
         self._tokens = min(self._room, self._tokens + (now - self._filled) * self._rate)
         self._filled = now
 
-    def _compute_lately(self, now: float) -> int:
+    def _count_recent_requests(self, now: float) -> int:
         """How many requests left in the span that ends now."""
         while self._left and self._left[0] <= now - self._span:
             self._left.popleft()
         return len(self._left)
 
-    def _is_leaves(self, now: float, taken: bool) -> bool:
-        if now < self._closed or (self.limited and self._compute_lately(now) >= self._most):
+    def _try_to_leave(self, now: float, taken: bool) -> bool:
+        if now < self._closed or (self.limited and self._count_recent_requests(now) >= self._most):
             return False
         if not self.limited:
             return True
@@ -128,6 +128,6 @@ class RateLimit:
         if self.limited:
             self._fill(now)
             waits.append((1 - self._tokens) / self._rate)
-            if self._compute_lately(now) >= self._most:
+            if self._count_recent_requests(now) >= self._most:
                 waits.append(self._left[0] + self._span - now)
         return max(0.001, *waits)

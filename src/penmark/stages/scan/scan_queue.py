@@ -114,7 +114,7 @@ class Queue:
             if not self._paid(question):
                 self._held.append(item)
                 self._short = True
-                taken = taken._replace(ends=None if waiting or taken.questions else self._make_broke(question))
+                taken = taken._replace(ends=None if waiting or taken.questions else self._make_budget_end(question))
                 break
             taken.questions.append(question)
             permits -= item.job is None
@@ -177,7 +177,7 @@ class Queue:
             purse.known(name, question.price)
         return True
 
-    def _make_broke(self, question: Question) -> Ends:
+    def _make_budget_end(self, question: Question) -> Ends:
         assert self._money is not None
         account = self._money.purse.accounts[self._promised.detector]
         return Ends(

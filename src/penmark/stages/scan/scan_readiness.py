@@ -108,8 +108,8 @@ def prepare_detector(
 
 def make_engine(detector: Detector, card: Card, **options: object) -> Engine:
     """The engine that asks a vendor as the card says. Raises UsageError for a key that is missing, a setting that is none."""
-    made = _make_result(detector, lambda: plugins.load_engine("http"))
-    return _make_result(detector, lambda: made(card, detector.settings, detector.version, **options))
+    made = _make_or_blame(detector, lambda: plugins.load_engine("http"))
+    return _make_or_blame(detector, lambda: made(card, detector.settings, detector.version, **options))
 
 
 def make_plugin(detector: Detector, sealed: SealedCard) -> Plugin:
@@ -120,17 +120,17 @@ def make_plugin(detector: Detector, sealed: SealedCard) -> Plugin:
 
     def make() -> Plugin:
         if (now := plugins.describe_plugin(plugins.DETECTORS, asks)) != sealed.plugin:
-            promised = "no plugin" if sealed.plugin is None else _describe_result(sealed.plugin)
+            promised = "no plugin" if sealed.plugin is None else _describe_plugin(sealed.plugin)
             raise UsageError(
-                f"the installed code is not the promised one: {_describe_result(now)}; promised: {promised}",
+                f"the installed code is not the promised one: {_describe_plugin(now)}; promised: {promised}",
                 remedy=f"Install what was promised. {OTHERS} Another code is for the next edition: `penmark amend`.",
             )
         return plugins.load_detector(asks)({**ask.options, **detector.settings})
 
-    return _make_result(detector, make)
+    return _make_or_blame(detector, make)
 
 
-def _make_result(detector: Detector, make: Callable[[], T]) -> T:
+def _make_or_blame(detector: Detector, make: Callable[[], T]) -> T:
     """What ``make`` gives; what is wrong with it is told with the detector's name."""
     try:
         return make()
@@ -178,11 +178,11 @@ def check_detector_ready(place: Study, edition: Edition, detector: Detector) -> 
         trouble += error.faults
     try:
         if sealed.card.ask.by == "plugin":
-            told = None if sealed.plugin is None else _describe_result(sealed.plugin)
+            told = None if sealed.plugin is None else _describe_plugin(sealed.plugin)
             version = make_plugin(detector, sealed).version
         elif sealed.card.ask.by == "http":
             version, missing = detector.version, list_absent_keys(sealed.card)
-            shown = _show_value(detector, sealed.card, missing)
+            shown = _prepare_requests(detector, sealed.card, missing)
     except PenmarkError as error:
         trouble += error.faults
     for variable in missing:
@@ -197,7 +197,7 @@ def list_absent_keys(card: Card) -> tuple[str, ...]:
     return tuple(key.env for key in keys.values() if not os.environ.get(key.env, ""))
 
 
-def _show_value(detector: Detector, card: Card, missing: tuple[str, ...]) -> tuple[Shown, ...]:
+def _prepare_requests(detector: Detector, card: Card, missing: tuple[str, ...]) -> tuple[Shown, ...]:
     environ = {**os.environ, **dict.fromkeys(missing, PLACEHOLDER)}
     made = make_engine(detector, card, environ=environ)
     try:
@@ -206,5 +206,5 @@ def _show_value(detector: Detector, card: Card, missing: tuple[str, ...]) -> tup
         made.close()
 
 
-def _describe_result(facts: records.Plugin) -> str:
+def _describe_plugin(facts: records.Plugin) -> str:
     return f"{facts.name} of {facts.distribution} {facts.version} ({facts.sha256[:12]}…)"

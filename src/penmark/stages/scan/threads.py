@@ -281,7 +281,7 @@ class Threads:
                 self._parked.append(question)
                 return
             self._busy[me] = began
-        said, exchanges = self._list_asked(question)
+        said, exchanges = self._call_detector(question)
         got_at, ended = self._clock.now(), time.monotonic()
         with self._lock:
             outcome = Outcome(question, said, exchanges, got_at, began, ended - self._busy.pop(me))
@@ -291,7 +291,7 @@ class Threads:
         if self._held or not self._waiting:  # else there is no hurry: the lane looks at its next beat
             self._wake.set()
 
-    def _list_asked(self, question: Question) -> tuple[Said, tuple[Exchange, ...]]:
+    def _call_detector(self, question: Question) -> tuple[Said, tuple[Exchange, ...]]:
         """Whatever a detector does wrong costs its own reading, and nothing else."""
 
         def noted(job: Job) -> None:
@@ -303,10 +303,10 @@ class Threads:
             return error, error.exchanges
         except (Exception, SystemExit) as error:
             return judge.clean_reason(f"{type(error).__name__}: {error}"), ()
-        return _make_checked(heard.said), heard.exchanges
+        return _check_returned(heard.said), heard.exchanges
 
 
-def _make_checked(said: Any) -> Answer | Declined | str:
+def _check_returned(said: Any) -> Answer | Declined | str:
     body = getattr(said, "body", None)
     if not isinstance(said, Answer | Declined) or not isinstance(body, bytes | None):
         return judge.clean_reason(

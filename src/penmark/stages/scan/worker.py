@@ -63,7 +63,7 @@ class Files:
     aside: Notes | None = None
 
 
-def _list_silent() -> None:
+def _do_nothing() -> None:
     pass
 
 
@@ -84,7 +84,7 @@ class Worker:
     ) -> None:
         self.promised, self.tally = promised, Tally()
         self._asking, self._material, self._files, self._clock = asking, material, files, clock
-        self._wake, self._patience, self._tell = threading.Event(), patience, _list_silent
+        self._wake, self._patience, self._tell = threading.Event(), patience, _do_nothing
         self._crew = Threads(asking, clock, self._wake, self._noted)
         self._work = Queue(promised, material, asking.pace, clock, money, files.journal.path.parent)
         self._troubles = CircuitBreaker(promised.detector, asking.pace, pause)
@@ -96,7 +96,7 @@ class Worker:
         self._versions = {promised.first_version, promised.version_asked}
         self._took, self._cycle, self._beat = QUICK, BEAT, time.monotonic()
 
-    def run(self, items: Iterator[Item], stop: threading.Event, tell: Callable[[], None] = _list_silent) -> None:
+    def run(self, items: Iterator[Item], stop: threading.Event, tell: Callable[[], None] = _do_nothing) -> None:
         """Do all ``items`` until that is done, ``stop`` is set, or something ends it; then write the stop line.
 
         What is in flight ends first. ``tell`` is called after each write of answers, and at the end.
@@ -151,7 +151,7 @@ class Worker:
             questions = []
         self._crew.give(questions, wake=1 if self._is_quick() else self._asking.connections)
         self._crew.go_on()
-        if left or self._broken or (self._crew.load == 0 and self._is_done()):
+        if left or self._broken or (self._crew.load == 0 and self._finish_if_done()):
             return False
         if (hung := self._crew.hung(self._patience)) > 0:
             self._end(f"no answer for {self._patience:g} seconds", self._make_silence_error())
@@ -168,9 +168,9 @@ class Worker:
         if self.tally.changes and self.promised.stop_on_change:
             self._end("the version changed from {} to {} (document {})".format(*self.tally.changes[0]))
 
-    def _is_done(self) -> bool:
+    def _finish_if_done(self) -> bool:
         if self._ended is None and self._work.done:
-            self._note_trouble(self._aside.trouble(last=True))
+            self._end_on_trouble(self._aside.trouble(last=True))
             self._end("done")
         if self._ended is not None and self._aside.held:
             self._resolve()
@@ -245,7 +245,7 @@ class Worker:
         self._note_aside()
         self._keep(final)
         if self._ended is None:
-            self._note_trouble(self._aside.trouble())
+            self._end_on_trouble(self._aside.trouble())
         if self._files.exchanges is not None:
             pairs = ((outcome.question.pair, each) for outcome in outcomes for each in outcome.exchanges)
             self._files.exchanges.append(
@@ -257,7 +257,7 @@ class Worker:
         self._took += (outcome.seconds - self._took) / 8
         if done.charged is not None:
             self._work.settle(outcome.question, done.charged)
-        self._note_trouble(done.ends or self._troubles.saw(outcome, done))
+        self._end_on_trouble(done.ends or self._troubles.saw(outcome, done))
         if done.again is not None:
             failures = done.again.rounds or done.again.attempt - 1
             self._work.later(self._troubles.due(outcome, failures), done.again)
@@ -287,7 +287,7 @@ class Worker:
         else:
             self._keep(self._aside.release())
 
-    def _note_trouble(self, trouble: ServiceError | None) -> None:
+    def _end_on_trouble(self, trouble: ServiceError | None) -> None:
         if trouble is not None:
             self._end(judge.clean_reason(trouble.faults[0].fact), trouble)
 
