@@ -93,7 +93,7 @@ def a_file_that_every_bundle_has_is_gone_with_its_sum(forger: Forger) -> None:
 
 @forgery(TRANSIT, 1, "format")
 def a_format_of_the_future(forger: Forger) -> None:
-    forger.write("format", b"2\n")
+    forger.write("format", b"3\n")
 
 
 # --- 2 seals -----------------------------------------------------------------------------------------------------------
@@ -282,7 +282,7 @@ def a_card_that_the_protocol_does_not_name(forger: Forger) -> None:
     forger.write("detectors/rogue.json", forger.read("detectors/plain.json"))
 
 
-@forgery(MORE, 3, "deviations.jsonl:4", alone=NOTHING)
+@forgery(MORE, 3, "deviations.jsonl:5", alone=NOTHING)
 def a_deviation_of_nobody(forger: Forger) -> None:
     forger.lines("deviations.jsonl", lambda values: values.append(values[-1] | {"detector": "rogue"}))
 

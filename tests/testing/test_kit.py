@@ -41,7 +41,7 @@ class Wordy:
     version = "1"
 
     def __init__(self, options):
-        self.scale = int(plugins.options(options, "scale").get("scale", "1000"))
+        self.scale = int(plugins.check_options(options, "scale").get("scale", "1000"))
 
     def read(self, text):
         if len(text.split()) < 2:
@@ -272,7 +272,7 @@ def test_a_detector_that_cannot_be_made_or_loaded(tmp_path: Path, monkeypatch: p
     [found] = told(tmp_path)
     assert "No module named 'no_such_module_here'" in found
     (tmp_path / "wordy.py").write_text(
-        GOOD.replace("plugins.options(options, ", "dict(options, **{options.pop('no-such-option', 'a'): 1})[")
+        GOOD.replace("plugins.check_options(options, ", "dict(options, **{options.pop('no-such-option', 'a'): 1})[")
     )
     assert told(tmp_path)
 
@@ -311,7 +311,7 @@ from penmark.plugins import Draft
 
 class Wordy:
     def __init__(self, options):
-        plugins.options(options)
+        plugins.check_options(options)
 
     def gather(self, arm_name):
         row = {"kind": "archive", "grade": "stated", "source": "s", "archive": "a", "licence": "CC0"}
@@ -332,7 +332,7 @@ def test_a_good_source_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_everything_that_is_wrong_with_a_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = SOURCE.replace("plugins.options(options)", "self.n = __import__('os').getpid()") + "\n".join(
+    code = SOURCE.replace("plugins.check_options(options)", "self.n = __import__('os').getpid()") + "\n".join(
         [
             '        yield Draft("007", b" ", "", {"lang": "en"}, row)',
             '        yield Draft("x", "words", "a.csv:5", {}, row)',
@@ -374,7 +374,7 @@ class Wordy:
     local = True
 
     def __init__(self, options):
-        self.given = plugins.options(options, "model", "key", "settings.heat")
+        self.given = plugins.check_options(options, "model", "key", "settings.heat")
 
     def prepare(self, prompt):
         body = json.dumps({"prompt": prompt, "heat": self.given.get("settings.heat")}).encode()

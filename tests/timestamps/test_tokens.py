@@ -336,14 +336,14 @@ def test_files_that_add_nothing_are_refused(root: Holder, tmp_path: Path) -> Non
 
 _OFFLINE = """
 import pathlib, sys
-from penmark import tokens
+from penmark import timestamps
 token, data, root = (pathlib.Path(p).read_bytes() for p in sys.argv[1:])
-trust = tokens.Trust.load([pathlib.Path(sys.argv[3])])
+trust = timestamps.Trust.load([pathlib.Path(sys.argv[3])])
 def hook(event, args):
     if event in ("open", "import") or event.split(".")[0] in ("socket", "subprocess", "os", "shutil", "urllib", "http"):
         raise RuntimeError(event)
 sys.addaudithook(hook)
-states = [tokens.check(t, data, k).state for t in (token, token[:-1]) for k in (trust, tokens.Trust())]
+states = [timestamps.check_token(t, data, k).state for t in (token, token[:-1]) for k in (trust, timestamps.Trust())]
 sys.stdout.write(repr(states))
 """
 

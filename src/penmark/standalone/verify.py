@@ -941,7 +941,8 @@ class Study:
 
     def __init__(self, bundle: Bundle, report: Report) -> None:
         self.bundle, self.report = bundle, report
-        self.format = format_of(bundle.root) or FORMATS[-1]
+        said = format_of(bundle.root)
+        self.format = said if said in FORMATS else FORMATS[-1]
         self.spaced = self.format == 1  # words are made by spaces alone
         self.seals: dict[str, dict[str, Any]] = {}
         self.protocol: dict[str, Any] = {}

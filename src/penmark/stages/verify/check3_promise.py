@@ -41,7 +41,7 @@ def check_promise(
 
 
 def _check_same_protocol(edition: study.Edition, promised: Protocol, found: Findings) -> None:
-    if (number := versions.find_format(edition.root)) is not None:
+    if (number := versions.find_format(edition.root)) in versions.READS:
         found.equal("protocol.json format", promised.format, number, "An edition is of one format.")
     try:
         readable = protocol.encode_protocol(protocol.load_protocol(edition.protocol_yaml, unsaid=promised.format))

@@ -79,7 +79,7 @@ def _read_and_check_seal(edition: study.Edition, name: str, found: Findings) -> 
     except PenmarkError as error:
         found.error(error)
         return None
-    if (number := versions.find_format(edition.root)) is not None:
+    if (number := versions.find_format(edition.root)) in versions.READS:
         found.equal(f"{place} format", seal.format, number, "An edition is of one format.")
     if name != "corpus":
         found.equal(f"{place} announced", seal.announced, None, "The corpus seal says what was announced before it.")
