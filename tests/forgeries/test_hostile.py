@@ -15,8 +15,9 @@ from tests.forgeries import both_verifiers
 from tests.forgeries.forger import Forger
 
 from penmark import cli
-from penmark.stages.verify import check1_sums, gzip_files
+from penmark.stages.verify import gzip_files
 from penmark.stages.verify.check_findings import make_plain
+from penmark.study import digests
 
 DEEP = 10**6
 
@@ -183,7 +184,7 @@ def test_sums_that_two_readers_read_differently(forger: Forger, old: bytes, new:
 
 def test_sums_with_every_line_end_turned(forger: Forger) -> None:
     forger.write("SHA256SUMS", forger.read("SHA256SUMS").replace(b"\n", b"\r\n"))
-    assert "has CR line ends" in caught(forger, 1, "SHA256SUMS").faults(1)
+    assert "has CRLF line ends" in caught(forger, 1, "SHA256SUMS").faults(1)
 
 
 def test_lines_out_of_order(forger: Forger) -> None:
@@ -210,7 +211,7 @@ def test_an_absurdly_large_file(forger: Forger, path: str) -> None:
     (forger.root / path).unlink(missing_ok=True)
     with (forger.root / path).open("wb") as file:
         try:
-            file.truncate(check1_sums.LARGEST + 1)  # it has holes: nothing of it is on the disk
+            file.truncate(digests.LARGEST + 1)  # it has holes: nothing of it is on the disk
         except OSError:
             pytest.skip("this file system takes no such file")
     ours = both_verifiers.ours(forger.root)

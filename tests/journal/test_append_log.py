@@ -114,7 +114,7 @@ FULL = """
     from tests.journal.test_journal_lines import PREV, SENT, START
 
     path, limit = Path(sys.argv[1]), int(sys.argv[2])
-    writer = journal.Writer(path, PREV)
+    writer = journal.JournalWriter(path, PREV)
     writer.append(START)
     # The file may grow to `limit` bytes; the write that goes beyond it is cut short, as on a disk that fills up.
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -992,7 +992,8 @@ def turned(bundle: Bundle, report: Report) -> bool:
                         count += 1
                     else:
                         report.fault(1, path, f"{bundle.digest(path)}, and not by its line ends alone", digest)
-        got = f"and {count - 1} more files have CRLF line ends, to which git or another program converted them"
+        also = f", as in {count - 1} more files" if count > 1 else ""
+        got = f"has CRLF line ends, to which git or another program converted them{also}"
         report.add(1, "failed", "SHA256SUMS", got, "the bytes that were published", CONVERTED)
         report.faults[1] += 1
         for number in range(2, len(NAMES) + 1):

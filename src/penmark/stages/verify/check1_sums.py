@@ -75,7 +75,8 @@ def turned(root: Path, names: list[str], found: Findings) -> bool:
             count += 1
         else:
             found.failed(path, f"SHA-256 {got}, and not by its line ends alone", f"SHA-256 {listed[path]}", _AGAIN)
-    fact = f"and {count - 1} more files have CRLF line ends, to which git or another program converted them"
+    also = f", as in {count - 1} more files" if count > 1 else ""
+    fact = f"has CRLF line ends, to which git or another program converted them{also}"
     found.failed("SHA256SUMS", fact, "the bytes that were published", _TURNED)
     return True
 
