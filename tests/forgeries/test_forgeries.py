@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable
@@ -176,7 +177,7 @@ def test_ai_texts_that_are_kept_back_are_a_departure(forger: Forger) -> None:
 
 
 def test_screening_tells_of_a_parent_that_is_another_text(forger: Forger) -> None:
-    provenance_forgeries.rewritten(forger, "C-02", "0" * 64)
+    provenance_forgeries.rewritten(forger, "C-02", hashlib.sha256(b"another text").hexdigest())
     boundary_forgeries.find(forger, "contradictory-provenance", "C", "C-01")
     assert both_verifiers.ours(finished(forger)).failed == both_verifiers.alone(forger.root).failed == set()
 
