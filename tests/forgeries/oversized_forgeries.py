@@ -14,6 +14,7 @@ from tests.forgeries.subtle_forgeries import BESIDE
 
 from penmark import text
 from penmark.format import canonical_json
+from penmark.text import sentences
 
 BUSY = "makes what takes the square of its size to check: rows of marks, long edits, a version an answer"
 ALIKE = "gives two versions, documents or shards names that two readers take for one"
@@ -25,14 +26,20 @@ def draft(forger: Forger, made: str) -> None:
 
     def change(value: Json) -> None:
         own = value["provenance"]
-        before, after = text.list_words(made), text.list_words(forger.read(f"texts/{value['address']}.txt").decode())
+        edited = forger.read(f"texts/{value['address']}.txt").decode()
+        before, after = text.list_words(made), text.list_words(edited)
         (forger.root / f"texts/{own['draft_sha256']}.txt").unlink()
         changed = text.count_changed_words(before, after)
         own.update(draft_sha256=address, draft_words=len(before), words_changed=changed)
+        if own.get("sentences") is not None:
+            found = sentences.align_edit(made, edited, value["language"])
+            links = [{"kind": kind, "draft": one, "text": other} for kind, one, other in found.links]
+            own["sentences"] |= {"links": links, "verdict": found.verdict, "because": found.because}
 
     forger.row("manifest.jsonl", change, id="E-01")
     forger.write(f"texts/{address}.txt", made.encode())
     find(forger, "over-budget", "C2", "E-01")
+    find(forger, "sentences-changed", "C2", "E-01")
 
 
 def versions(forger: Forger, **called: str | None) -> None:

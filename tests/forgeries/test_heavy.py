@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import Any
 
@@ -111,7 +112,7 @@ def test_faults_are_told_in_words(forger: Forger) -> None:
     forger.replace("journal/plain.jsonl", '"got_at":"2024', '"got_at":"yesterday, 2024')
     forger.sums()
     alone = both_verifiers.alone(forger.root)
-    assert "format: 7\\n; expected 1 and a line end" in alone.faults(1)
+    assert "format: 7\\n; expected 1 and 2 and a line end" in alone.faults(1)
     assert "expected got_at: a time (YYYY-MM-DDTHH:MM:SSZ), or null" in alone.faults(5)
 
 
@@ -119,6 +120,7 @@ def test_a_file_that_unpacks_to_more_than_any_file_would(forger: Forger) -> None
     body = json.dumps({"verdict": "Human", "padding": "a" * (32 << 20)}, separators=(",", ":"))
     forger.answer("plain", "A-04", body, displayed="Human", label="Human")
     path = forger.root / "evidence/plain-0001.jsonl.gz"
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()), mtime=0))  # penmark stores such a file as it is
     assert path.stat().st_size < (1 << 16)
     forger.finish()
     for told in (both_verifiers.ours(forger.root), both_verifiers.alone(forger.root)):
